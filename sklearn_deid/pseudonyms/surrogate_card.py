@@ -69,7 +69,10 @@ def _told(settings: Mapping[str, Any]) -> list[str]:
     if settings.get("labels") is not None:
         told.append("Spans with other labels are unchanged.")
     if settings.get("avoid_originals"):
-        told.append("No surrogate is a word of a span: a surrogate discloses a word that is in no span.")
+        told.append(
+            "No name of one word among the surrogates is a word of a span, except for countries, regions, departments "
+            "and relatives: a surrogate discloses a word that is in no span."
+        )
     if isinstance(settings.get("random_state"), int):
         told.append("The random seed is a number: anyone who knows this number can repeat the draws and check guesses.")
     return told

@@ -68,7 +68,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
     check_digits : {"invalid", "valid"}, default="invalid"
         Check digits of national numbers.
     avoid_originals : bool, default=False
-        Whether to avoid surrogates that are words of spans of X. The surrogates then reveal which words are not in X.
+        Whether to avoid names that are words of spans of X (see ``avoid`` of `SurrogateEngine`). The surrogates then
+        reveal which words are not in X.
     random_state : int, RandomState or None, default=None
         Random seed. With None, each call draws a key of 256 bits from the operating system. With an integer, each call
         returns the same surrogates; anyone who knows the integer can repeat the draws and check guesses.

@@ -177,7 +177,7 @@ class InstitutionSurrogates:
         if before in _SAINTS and len(run) == 1:
             is_female = before in ("santa", "sainte") or self._words.locale in ("en", "de")
             names = self._words.given_names["F" if is_female else "M"]
-            return with_case(chance.pick(with_vowel(names) if before == "sant" else names), text)
+            return with_case(draw_other(chance, with_vowel(names) if before == "sant" else names, self._avoided), text)
         if kind == INSTITUTION:
             self._of_hospitals.add(fold(text))
         words = text.split()

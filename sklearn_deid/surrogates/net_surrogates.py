@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from .folding import fold, plain_letters
 from .keyed_chance import KeyedChance
-from .locale_words import LocaleWords
+from .locale_words import LocaleWords, draw_other
 from .number_surrogates import random_of_form
 from .own_names import new_word
 from .patient_chance import PatientChance
@@ -41,6 +41,8 @@ class NetSurrogates:
         Function from a folded text to the names of the notes in this text, with their surrogates.
     initial_of : callable
         Function from an initial and a surname to the initial of the surrogate.
+    avoided : frozenset of str, default=frozenset()
+        Folded words that are not allowed as surrogates.
     """
 
     def __init__(
@@ -49,8 +51,10 @@ class NetSurrogates:
         words: LocaleWords,
         names_in: Callable[[str], dict[str, str]],
         initial_of: Callable[[str, str], str],
+        avoided: frozenset[str] = frozenset(),
     ) -> None:
         self._chance, self._words, self._names_in, self._initial_of = chance, words, names_in, initial_of
+        self._avoided = avoided
 
     def email(self, text: str) -> str | None:
         """Surrogates of the mail addresses in ``text``; None without addresses, or with words between addresses."""
@@ -92,7 +96,7 @@ class NetSurrogates:
             return random_of_form(word, chance)
         # Longer words are mostly an initial and a surname.
         letter = random_of_form("a", chance) if chance.happens(0.5) else ""
-        return letter + _plain(chance.pick(self._words.surnames))
+        return letter + _plain(draw_other(chance, self._words.surnames, self._avoided))
 
     def _domain(self, domain: str) -> str:
         """Reserved domain with the original's number of labels and, if it is public, its first label (www)."""
@@ -107,8 +111,9 @@ class NetSurrogates:
 
     def _host(self, chance: KeyedChance) -> str:
         """Surname, or a word that is in no list, like most names of providers."""
-        is_listed = chance.happens(_SURNAME_SHARE)
-        return _plain(chance.pick(self._words.surnames) if is_listed else new_word(chance, self._words, frozenset()))
+        if chance.happens(_SURNAME_SHARE):
+            return _plain(draw_other(chance, self._words.surnames, self._avoided))
+        return _plain(new_word(chance, self._words, self._avoided))
 
 
 def _path_word(word: str, chance: KeyedChance) -> str:

@@ -100,7 +100,7 @@ class OwnNames:
             return " ".join((draw_other(chance, nouns, self._avoided), *behind))
         if kind == FIRM and (firm := self._firm(own, n_words, self.is_connector(before))):
             return firm
-        listed = _listed_names(self._words, kind).get(n_words, [])
+        listed = self._left(_listed_names(self._words, kind).get(n_words, []))
         if fold(before) == "de":
             with_article = {noun for nouns in _nouns(self._words).values() for noun in nouns}
             listed = [name for name in listed if name not in with_article]
@@ -109,7 +109,7 @@ class OwnNames:
             return draw_other(chance, listed, self._avoided)
         if kind != STREET and share > _TOWN_SHARE + _PEOPLE_SHARE:
             return " ".join(new_word(chance, self._words, self._avoided) for _ in range(n_words))
-        given = chance.pick(self._words.given_names[chance.pick("MF")])
+        given = draw_other(chance, self._words.given_names[chance.pick("MF")], self._avoided)
         surnames = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
         return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
 
@@ -130,8 +130,8 @@ class OwnNames:
         if not is_behind_de:
             return "" if chance.happens(_USUAL_SHARE) else " ".join(self._firm_words(chance, n_words))
         # Fields of several words are few: the number of words would nearly reveal the name.
-        fields = [name for name in self._words.block("departments") if " " not in name]
-        is_field = n_words == 1 and chance.happens(_FIELD_SHARE)
+        fields = self._left([name for name in self._words.block("departments") if " " not in name])
+        is_field = n_words == 1 and chance.happens(_FIELD_SHARE) and bool(fields)
         return draw_other(chance, fields, self._avoided) if is_field else ""
 
     def _firm_words(self, chance: KeyedChance, n_words: int) -> Iterator[str]:
@@ -152,8 +152,12 @@ class OwnNames:
 
     def _behind_article(self, article: str) -> list[str]:
         """Nouns that follow this article in the listed names of streets; empty for other words."""
-        nouns = _nouns(self._words).get(article, [])
+        nouns = self._left(_nouns(self._words).get(article, []))
         return nouns if len(nouns) >= _ENOUGH_NOUNS else []
+
+    def _left(self, names: list[str]) -> list[str]:
+        """Names that are not avoided; in short lists, none may be left."""
+        return [name for name in names if fold(name) not in self._avoided] if self._avoided else names
 
 
 def without_legal_form(text: str) -> tuple[str, str]:

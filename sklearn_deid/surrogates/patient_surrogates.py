@@ -89,7 +89,7 @@ class PatientSurrogates:
         self._places = PlaceSurrogates(chance, words, avoided, lambda text: self._institutions.institution(text))
         self._institutions = InstitutionSurrogates(chance, words, avoided, self._places.town, settings.keep_gender)
         self._numbers = NumberSurrogates(chance, words.locale, settings.check_digits)
-        self._net = NetSurrogates(chance, words, self._people.names_in, self._people.initial_of)
+        self._net = NetSurrogates(chance, words, self._people.names_in, self._people.initial_of, avoided)
         years = chance.of_all_copies("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
         self._ages = AgeSurrogates(words, settings.ages, years)
         days = draw_shift(chance, settings.date_shift, settings.whole_weeks, settings.keep_seasons)

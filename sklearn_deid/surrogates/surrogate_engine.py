@@ -81,8 +81,9 @@ class SurrogateEngine:
         Kind of surrogate of further labels; see `label_kinds`. With None as kind, the span is replaced by the label in
         brackets.
     avoid : collection of str, optional
-        Words that are not allowed as surrogates, such as the names of the corpus. From the surrogates, a reader can
-        then learn which words the corpus does not contain.
+        Names that are not allowed as surrogates of people, towns, streets, institutions, professions and addresses,
+        such as the names of the corpus. From the surrogates, a reader can then learn which names the corpus does not
+        contain. Regions, departments and relatives have no such choice, because there are few of them.
     copy : int, default=0
         Number of the copy. Copies of the same notes under one key have different surrogates. Only the shifts of dates
         and ages are equal in all copies, because each further shift would exclude possible originals.

@@ -1,12 +1,13 @@
 """New words of names: not listed, and spoken like the names of the language; names of firms and institutions."""
 
+import re
 from itertools import chain
 
 import pytest
 
 from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine, written_form
-from sklearn_deid.surrogates.folding import fold
+from sklearn_deid.surrogates.folding import fold, plain_letters
 from sklearn_deid.surrogates.keyed_chance import KeyedChance
 from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
 from sklearn_deid.surrogates.own_names import new_word
@@ -97,3 +98,32 @@ def test_behind_of_stands_a_town_a_name_or_a_field_of_medicine():
     fields = {name for name in locale_words("es").block("departments") if " " not in name}
     assert new & fields and new - fields
     assert not {name.removeprefix("Hospital de ") for name in drawn("Hospital de Zyxw", "HOSPITAL", "es")} & fields
+
+
+@pytest.mark.parametrize("locale", sorted(LOCALES))
+def test_avoided_names_are_not_drawn_for_institutions_and_addresses(locale):
+    """Given names in institutions, saints, and words of mail addresses and domains were drawn from all names."""
+    words = locale_words(locale)
+    avoided = {*words.surnames[1:], *words.given_names["M"][1:], *words.given_names["F"][1:]}
+    left = {name[0] for name in (words.surnames, *words.given_names.values())}
+    names = {plain_letters(name) for name in avoided - left}
+    text = "St. Zyxea; Zyxeon Vlorp Qorba; zyxeon.vlorpa@qorbon.org; www.qorbon.org"
+    places = [match.span() for match in re.finditer("[^; ][^;]*", text)]
+    labels = ("HOSPITAL", "HOSPITAL", "EMAIL", "URL")
+    spans = tuple(Span(start, end, label) for (start, end), label in zip(places, labels, strict=True))
+    for key in range(20):
+        engine = SurrogateEngine(key=bytes([key]) * 32, locale=locale, avoid=avoided)
+        saint, clinic, *addresses = (new for _, new, _ in engine.replacements(Document("n", text, spans, "p")))
+        assert not {plain_letters(word) for word in re.findall(r"[^\W\d_]{4,}", " ".join(addresses))} & names
+        assert plain_letters(clinic.split()[0]) not in names and plain_letters(saint.split()[-1]) not in names
+
+
+@pytest.mark.parametrize(("locale", "town"), [("nl", "Den Haag"), ("en", "Salt Lake City"), ("it", "La Spezia")])
+def test_all_names_of_a_short_list_may_be_avoided(locale, town):
+    """Few towns have several words. If the corpus had these towns, the run ended with an error."""
+    text = " ".join(["Zyxeon", "Vlorp", "Qorba"][: 1 + town.count(" ")])
+    note = Document("n", text, (Span(0, len(text), "HOSPITAL"),), "p")
+    avoided = [one.name for one in locale_words(locale).towns if one.name.count(" ") == town.count(" ")]
+    for key in range(20):
+        engine = SurrogateEngine(key=bytes([key]) * 32, locale=locale, avoid=avoided)
+        assert engine.replacements(note)[0].surrogate not in avoided
