@@ -166,6 +166,7 @@ class NoteOutput(RecordedOutput):
             super()._remove_earlier()
         else:
             self._check_recorded(*self._one_file())
+            self._remove(*self._one_file())
 
 
 def check_new(overwrite: bool, *paths: Path) -> None:

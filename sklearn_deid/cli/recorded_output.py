@@ -150,6 +150,12 @@ class RecordedOutput:
                     path=str(path),
                 )
 
+    def _remove(self, *paths: Path) -> None:
+        """Remove outputs in a single file: an interrupted run must leave no output of the run that it overwrites."""
+        self.record.earlier()  # locks the record: another run may be writing
+        for path in paths:
+            path.unlink(missing_ok=True)
+
     def _close(self) -> None:
         self.record.close()
         if self.numbers is not None:

@@ -56,6 +56,7 @@ class TableOutput(RecordedOutput):
 
     def _remove_earlier(self) -> None:
         self._check_recorded(self.path, self.pieces)
+        self._remove(self.path)
 
     def _begin(self) -> None:
         if self.overwrite:

@@ -145,3 +145,11 @@ def test_names_with_hyphens_apostrophes_and_decomposed_accents_are_found(text, n
     notes = [Document("n1", f"I saw {text} today"), Document(f"{text}-1", "No pain.")]
     report = audit_redacted_text(notes, names=[name])
     assert len(passages(report, "names")) == report.n_named_ids == 1
+
+
+@pytest.mark.parametrize("written", ["Al\u200bder", "M&uuml;ller", "Al-\nder", "\uff21\uff4c\uff44\uff45\uff52"])
+def test_names_in_unusual_characters_are_found(written):
+    """The models and the rules read them, and the attacker with the list did not."""
+    text = f"Seen by Dr. {written} today."
+    (found,) = audit_redacted_text([Document("n", text)], names=["Alder", "M\u00fcller"]).found
+    assert (text[found.start : found.end], found.attacker) == (written, "names")
