@@ -12,7 +12,7 @@ from typing import Any
 from ..exceptions import DeidError
 from ..surrogates.folding import fold
 from ..tagging.rules import find_phi
-from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, patient_of
+from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, normalize, patient_of
 
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 # Ids that `redact --number-outputs` writes: their letters are no names.
@@ -268,17 +268,19 @@ def _by_words(
     """Known words in each note. The passage of a term of several words extends from its first to its last word."""
     longest = max(map(len, known), default=0)
     for note in notes:
-        tokens = [(match.start(), match.end(), fold(match[0])) for match in _WORD.finditer(note.text)]
+        # As a tagger reads the note: names can hold zero-width characters, entities, or a hyphen at the end of a line.
+        reading = normalize(note.text)
+        tokens = [(match.start(), match.end(), fold(match[0])) for match in _WORD.finditer(reading.text)]
         finds: Finds = []
         for first, (start, _, _) in enumerate(tokens):
             # Names such as Hope and May are ordinary words in lower case, which would be found in most notes. Letters
             # of many scripts have no case.
-            if capital and note.text[start].islower():
+            if capital and reading.text[start].islower():
                 continue
             for stop in range(first + 1, min(first + longest, len(tokens)) + 1):
                 found = known.get(tuple(word for _, _, word in tokens[first:stop]))
                 if found is not None:
-                    finds.append((start, tokens[stop - 1][1], found))
+                    finds.append((*reading.original(start, tokens[stop - 1][1]), found))
         yield finds
 
 
