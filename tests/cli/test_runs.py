@@ -14,7 +14,9 @@ import time
 import pytest
 
 from sklearn_deid import NoteDeidentifier, load, save
+from sklearn_deid.cli.note_output import NoteOutput
 from sklearn_deid.cli.run_record import RunRecord
+from sklearn_deid.cli.table_output import TableOutput
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.text import Document
 
@@ -426,6 +428,36 @@ def test_files_of_the_user_are_not_taken_for_unfinished_outputs(run, model, tmp_
         record = RunRecord(tmp_path / f"out.{kind}")
         record.open({})
         record.close()
+
+
+@pytest.mark.parametrize("name", ["out", "out.jsonl", "out.csv"])
+def test_an_interrupted_run_with_overwrite_leaves_no_earlier_output_and_goes_on(
+    run, command, tmp_path, monkeypatch, name
+):
+    """The output of the earlier run stayed under the name of the new one, and no ``--resume`` continued the new run."""
+    arguments, kind = command(name), NoteOutput
+    if name.endswith(".csv"):
+        (tmp_path / "in.csv").write_text("note\n" + "Seen on 3/4/2021.\n" * 700)
+        arguments[1], kind = tmp_path / "in.csv", TableOutput
+        arguments += ["--text-column", "note"]
+    assert run(*arguments)[0] == 0
+    arguments += ["--mode", "mask"]
+    calls, write = [], kind.write
+
+    def interrupted(self, *content):
+        calls.append(1)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        write(self, *content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, "write", interrupted)
+        assert run(*arguments, "--overwrite")[0] == 130
+    written = everything(tmp_path, name) if (tmp_path / name).exists() else {}
+    assert "[DATE]" not in str(written) and len(written) == 2 * (name == "out")
+    assert run(*arguments, "--resume")[0] == 0
+    arguments[arguments.index("--output") + 1] = tmp_path / f"new-{name}"
+    assert run(*arguments)[0] == 0 and everything(tmp_path, name) == everything(tmp_path, f"new-{name}")
 
 
 def test_overwrite_removes_no_unfinished_output_without_a_record(run, command, tmp_path):
