@@ -118,8 +118,9 @@ def majority_tags(
 ) -> tuple[list[list[str]], RaggedArray]:
     """Majority vote of several taggers at each token, repaired to legal tag sequences.
 
-    In a tie, a PHI tag wins against "O", so that a doubtful token is redacted. In a tie between PHI tags, the first tag
-    in alphabetical order wins.
+    A token is PHI if at least half of the taggers chose a PHI tag, whichever tag, so that a doubtful token is redacted.
+    The token then has the PHI tag with the most votes. In a tie between PHI tags, the first tag in alphabetical order
+    wins.
 
     Parameters
     ----------
@@ -144,7 +145,6 @@ def majority_tags(
     ([['B-AGE', 'O']], [0.67, 0.67])
     """
     rows = [TokenSequences.from_rows(answer) for answer in answers]
-    # O is the last column, so that PHI wins a tie of votes.
     names = sorted(set().union(*(row.data for row in rows)), key=lambda tag: (tag == "O", tag))
     number = {tag: i for i, tag in enumerate(names)}
     offsets = rows[0].offsets
@@ -158,6 +158,9 @@ def majority_tags(
         # One weight for each token. The empty array keeps the result an array of floats if there is no sentence.
         weight = 1.0 if confidences is None else np.concatenate([np.zeros(0), *confidences[i]])
         sure[places, chosen] += weight
+    if names and names[-1] == "O":
+        # Votes for different PHI tags, such as B and I of one label, are votes against O.
+        votes[2 * votes[:, -1] <= len(answers), -1] = 0.0
     best = votes.argmax(1)
     tags = TokenSequences(np.array([names[i] for i in best], dtype=object), offsets)
     return [repair_tags(row) for row in tags], RaggedArray(sure[places, best] / len(answers), offsets)

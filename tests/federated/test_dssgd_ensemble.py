@@ -314,6 +314,20 @@ class TestWhoPredicts:
         expected = np.mean([tagger.predict_proba(X)[0] for tagger in trained.estimators_], axis=0)
         np.testing.assert_allclose(voting.predict_proba(X)[0], expected, atol=1e-6)
 
+    @pytest.mark.parametrize(
+        ("votes", "tag"),
+        [
+            ("O O B-A I-A", "B-A"),
+            ("O O B-A B-B B-C", "B-A"),
+            ("O O I-B B-A I-B", "B-B"),
+            ("O O O B-A B-B", "O"),
+            ("O O", "O"),
+        ],
+    )
+    def test_votes_for_different_phi_tags_are_votes_against_o(self, votes, tag):
+        """Three of five workers found PHI, and the token was left as it was."""
+        assert majority_tags([[[vote]] for vote in votes.split()])[0] == [[tag]]
+
     def test_ties_hide_and_tags_become_legal(self):
         tags, sure = majority_tags([[["O", "B-A", "O"], []], [["B-B", "I-A", "I-B"], []]])
         assert tags == [["B-B", "B-A", "B-B"], []]
