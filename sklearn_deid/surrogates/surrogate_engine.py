@@ -135,6 +135,8 @@ class SurrogateEngine:
         # The rules for misspelt names and initials need the names of the earlier notes of a patient. The number of
         # patients is limited, so that the memory of a long run stays flat.
         self._patients: OrderedDict[str, PatientSurrogates] = OrderedDict()
+        # The languages of all patients: with another language, a later note had other names and other dates.
+        self._guessed: dict[str, str] = {}
 
     def __repr__(self) -> str:  # neither the key nor names
         return f"SurrogateEngine(locale={self.settings.locale!r})"
@@ -217,14 +219,17 @@ class SurrogateEngine:
             return self._patients[owner]
         # The first note determines the language of a patient: a short later note could be mistaken for another
         # language, and the patient would have other names there.
-        locale = self.settings.locale if self.settings.locale != "auto" else guess_locale(document.text)
+        is_auto = self.settings.locale == "auto"
+        locale = self._guessed.get(owner) or guess_locale(document.text) if is_auto else self.settings.locale
         chance = PatientChance(self._key, owner, self._copy)
         patient = PatientSurrogates(chance, locale_words(locale), self.settings)
         # A date of birth from a table is written in no language, and must not determine the language of the notes after
         # it. A note without a patient has no later notes, and must not displace a patient: a resumed run does not read
         # such notes again.
-        if known is None or (self.settings.locale == "auto" and not any(map(str.isalpha, document.text))):
+        if known is None or (is_auto and not any(map(str.isalpha, document.text))):
             return patient
+        if is_auto:
+            self._guessed[owner] = locale
         self._patients[owner] = patient
         if len(self._patients) > _MOST_PATIENTS:
             self._patients.popitem(last=False)

@@ -431,3 +431,18 @@ def test_a_date_without_words_does_not_decide_the_language_of_a_patient():
     date = after.rewrite(birth).text
     assert after.rewrite(note).text == alone
     assert before.rewrite(note).text == alone and before.rewrite(birth).text == date
+
+
+def test_a_patient_keeps_the_language_after_many_other_patients(monkeypatch):
+    """A short note was mistaken for English after 1,000 other patients: other names, and day and month exchanged."""
+    monkeypatch.setattr("sklearn_deid.surrogates.surrogate_engine._MOST_PATIENTS", 1)
+    first = Document("1", "La paciente fue vista por la Dra. Zyxeda el 03/04/2019, no tiene fiebre.", (), "p")
+    short, spans = "Dra. Zyxeda 07/04/2019", (Span(5, 11, "DOCTOR"), Span(12, 22, "DATE"))
+    made = []
+    for n_others in (0, 2):
+        one = engine()
+        one.rewrite(first)
+        for i in range(n_others):
+            one.rewrite(Document(f"other {i}", "No pain.", (), f"other {i}"))
+        made.append(one.rewrite(Document("2", short, spans, "p")).text)
+    assert made[0] == made[1]
