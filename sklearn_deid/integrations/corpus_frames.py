@@ -8,7 +8,7 @@ from typing import Any
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError
 from ..text import Corpus, Document, Span, known_id
-from .frames import check_names
+from .frames import check_names, table_of
 from .given_span import given_span
 
 
@@ -48,6 +48,8 @@ def corpus_from_frame(
         if a span is invalid. The error gives row and id, and contains no text.
     SpanError
         If a span lies outside of its text.
+    TypeError
+        If the frame is of another type, such as a lazy frame.
     MissingDependencyError
         If narwhals is not installed (extra ``frames``).
 
@@ -64,7 +66,7 @@ def corpus_from_frame(
     ['O', 'O', 'B-EMAIL', 'I-EMAIL', 'I-EMAIL', 'I-EMAIL', 'I-EMAIL']
     """
     nw = import_optional("narwhals", extra="frames", purpose="data frames")
-    table = nw.from_native(frame, eager_only=True)
+    table = table_of(nw, frame)
     keys = [name for name in (id_column, patient_column) if name is not None]
     check_names(table, [text_column, *([spans] if isinstance(spans, str) else [])], keys)
     ids = _ids(table, id_column)
@@ -74,7 +76,7 @@ def corpus_from_frame(
     elif isinstance(spans, str):
         found = table.get_column(spans).to_list()
     else:
-        found = _rows_of_spans(nw.from_native(spans, eager_only=True), table, text_column)
+        found = _rows_of_spans(table_of(nw, spans), table, text_column)
     documents = []
     missing = table.get_column(text_column).is_null().to_list()
     for row, text in enumerate(table.get_column(text_column).to_list()):

@@ -62,6 +62,8 @@ def redact_frame(
         characters, or if another column repeats a text.
     DeidError
         If a text cannot be processed, and ``on_error="raise"``.
+    TypeError
+        If the frame is of another type, such as a lazy frame.
     MissingDependencyError
         If narwhals is not installed (extra ``frames``).
 
@@ -80,7 +82,7 @@ def redact_frame(
     """
     names, deidentifier = text_columns(columns), as_deidentifier(model).set_params(on_error=on_error)
     nw = import_optional("narwhals", extra="frames", purpose="data frames")
-    table = nw.from_native(frame, eager_only=True)
+    table = table_of(nw, frame)
     cells = _cells(table, names, id_column, patient_column)
     keys = [name for name in (id_column, patient_column) if name is not None]
     if (alike := resembled(table.columns, names, [*names, *keys])) is not None:
@@ -131,7 +133,7 @@ def annotate_frame(
 
     Raises
     ------
-    CorpusFormatError, DeidError, MissingDependencyError
+    CorpusFormatError, DeidError, TypeError, MissingDependencyError
         In the same cases as `redact_frame`.
 
     Examples
@@ -144,7 +146,7 @@ def annotate_frame(
     """
     names, deidentifier = text_columns(columns), as_deidentifier(model).set_params(on_error=on_error)
     nw = import_optional("narwhals", extra="frames", purpose="data frames")
-    table = nw.from_native(frame, eager_only=True)
+    table = table_of(nw, frame)
     cells = _cells(table, names, id_column, None)
     found = deidentifier.iter_annotate([document for _, _, document in cells])
     rows = [
@@ -156,6 +158,17 @@ def annotate_frame(
     kinds["confidence"] = nw.Float64()
     data = {name: [row[n] for row in rows] for n, name in enumerate(kinds)}
     return nw.from_dict(data, schema=kinds, backend=table.implementation).to_native()
+
+
+def table_of(nw: Any, frame: Any) -> Any:
+    """Data frame of narwhals, or an error that names the allowed types."""
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        pass
+    raise TypeError(
+        f"The frame must be a DataFrame of pandas or polars, or a Table of pyarrow. Got {type(frame).__name__} instead."
+    )
 
 
 def text_columns(columns: str | Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger
 from sklearn_deid.exceptions import CorpusFormatError, DeidError, WithheldWarning
-from sklearn_deid.integrations import annotate_frame, redact_frame
+from sklearn_deid.integrations import annotate_frame, corpus_from_frame, redact_frame
 from sklearn_deid.surrogates import SurrogateEngine
 
 pytest.importorskip("narwhals")
@@ -161,6 +161,16 @@ def test_a_polars_enumeration_that_repeats_a_text_is_refused():
     frame = pl.DataFrame({"note": [long], "raw": pl.Series([long], dtype=pl.Enum([long]))})
     with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'"):
         redact_frame(MODEL, frame, "note")
+
+
+@pytest.mark.parametrize("make", [lambda pl: pl.LazyFrame({"note": ["a"]}), lambda pl: pl.Series(["a"]), lambda pl: []])
+@pytest.mark.parametrize(
+    "function", [redact_frame, annotate_frame, lambda _, frame, name: corpus_from_frame(frame, name)]
+)
+def test_other_types_are_refused(make, function):
+    """The error named parameters of narwhals."""
+    with pytest.raises(TypeError, match="must be a DataFrame of pandas or polars, or a Table of pyarrow. Got"):
+        function(MODEL, make(pytest.importorskip("polars")), "note")
 
 
 @pytest.mark.parametrize("columns", [[], ()])
