@@ -213,7 +213,12 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         "lists": lists,
     }
     # Refuses what no tagger takes, before anybody has asked for a certificate.
-    return FederationConfig(**{**settings_of(arguments, FederationConfig), **derived}).with_lists_checksum()
+    agreement = FederationConfig(**{**settings_of(arguments, FederationConfig), **derived}).with_lists_checksum()
+    if agreement.tagger.get("warm_start_from") is not None:
+        if agreement.tagger.get("embeddings", "auto") != "auto":
+            raise DeidError(f"{_STARTER} reads its own vectors of words: leave out --embeddings, or use --start none.")
+        agreement.first_learner()
+    return agreement
 
 
 def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) -> dict[str, Any]:

@@ -72,6 +72,23 @@ def test_plans_derive_the_learning_rate_and_the_first_weights(federation, capsys
     assert main(["federate", "server", "server", "--agreement", "default/federation.json"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--hidden-size", "32"], "network has the same shape"),
+        (["--set", "head=softmax"], "network has the same shape"),
+        (["--embeddings", "none"], "reads its own vectors"),
+        (["--set", "embeddings=null"], "reads its own vectors"),
+    ],
+)
+def test_a_start_from_another_network_is_refused_before_the_server_is_set_up(federation, capsys, options, reason):
+    """The server ended with a traceback, and no vectors of words meant those of the starter."""
+    named = [word for site in ("site-1", "site-2", "site-3") for word in ("--site", site)]
+    assert main([*PLAN, "wrong", *named, "--start", "starter-en", *options]) == 2
+    assert reason in capsys.readouterr().err
+    assert not (federation / "wrong").exists()
+
+
 def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
     """The site of the kit refuses an agreement with another key, and says the fingerprint of all keys."""
     named = [word for site in ("site-1", "site-2", "site-3") for word in ("--site", site)]

@@ -357,12 +357,21 @@ class FederationConfig:
         return self if self.lists is None else replace(self, lists_checksum=vectors.lists_checksum)
 
     def first_learner(self) -> Any:
-        """Create a learner with the first weights of the federation, from one made-up token and without notes."""
+        """Create a learner with the first weights of the federation, from one made-up token and without notes.
+
+        Raises
+        ------
+        ExchangeError
+            If no network has the agreed parameters, such as a shape that differs from the shape of ``warm_start_from``.
+        """
         from ...sequences import TokenSequences
         from ..tagger_learner import make_learner
 
         note = TokenSequences.from_rows([["a"]]).with_documents(["made-up"])  # taggers with context ask for documents
-        return make_learner(self.tagger_to_train(), note, [["O"]], None, self.labels, n_epochs=self.n_epochs)
+        try:
+            return make_learner(self.tagger_to_train(), note, [["O"]], None, self.labels, n_epochs=self.n_epochs)
+        except ValueError as error:
+            raise ExchangeError(getattr(error, "message", str(error))) from None
 
     def new_server(self) -> ParameterServer:
         """Create a parameter server with the first weights."""
