@@ -179,17 +179,23 @@ def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: in
     from ..federated.privacy_ledger import SITE_DELTA, spent_epsilon
 
     patients, uploads = settings.patient_privacy(), settings.promise(agreement.n_epochs)
+    # The spent part is in the state of the worker, which no command reads.
+    has_begun = Path(settings.state, "worker.state").exists()
     if patients is not None:
         patients.check(n_patients)
         if patients.ledger is not None and Path(patients.ledger).exists():
             # A site that is set up again: refuses another plan, which would spend a second budget.
             return patients.open_ledger(n_patients, agreement.n_epochs).line()
+        if has_begun:
+            raise DeidError(
+                "The state folder holds a training, but no privacy ledger: earlier epochs had no noise for each "
+                "patient, or the ledger was deleted. Put the newest ledger back, or leave out --patient-epsilon.",
+                path=settings.state,
+            )
         return (
             f"Each patient: epsilon {patients.epsilon:g} at delta {patients.delta:g} for all {agreement.n_epochs} "
             f"local epochs of {patients.n_steps} steps; nothing is spent yet."
         )
-    # The spent part is in the state of the worker, which no command reads.
-    has_begun = Path(settings.state, "worker.state").exists()
     spent = "; officer.log states the spent epsilon" if has_begun else "; nothing is spent yet"
     if uploads is None:
         return "Updates are sent without noise: the information about the notes in them is not bounded."

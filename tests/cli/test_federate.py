@@ -204,6 +204,17 @@ def test_a_site_that_is_set_up_again_reads_what_it_has_spent(federation, capsys)
     assert (federation / "site-1" / "local" / "site.json").read_bytes() == before
 
 
+def test_a_training_without_a_ledger_is_not_told_as_unspent(federation, capsys):
+    """The officer read that nothing was spent, although the ledger had been deleted or there had been no noise."""
+    (federation / "site-1" / "deid-state").mkdir()
+    (federation / "site-1" / "deid-state" / "worker.state").touch()
+    assert site("--patient-epsilon", "8") == 2
+    told = capsys.readouterr()
+    assert "holds a training, but no privacy ledger" in told.err and "nothing is spent" not in told.out
+    assert not (federation / "site-1" / "local" / "site.json").exists()
+    assert site() == 0
+
+
 def test_a_site_that_is_set_up_again_keeps_its_seed(federation):
     """With another one it would hold out other patients, and refuse to go on; the first seed was lost."""
     seeds = []
