@@ -208,7 +208,7 @@ class JsonLinesTable:
             raise place.error(f"The line is not in the encoding {self.encoding}.")
         if not text.strip():
             return text, {}
-        content = parse_json(place, text, f"Line {number}")
+        content = parse_json(place, text.removeprefix("\ufeff"), f"Line {number}")
         if not isinstance(content, dict):
             raise place.error("The line is no JSON object.")
         return text, content

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from ..strict_json import dump_line
 
 _DECODER = json.JSONDecoder()
-_SPACES = " \t\n\r"
+# Some programs write a byte order mark in front of a file; files can be joined.
+_SPACES = " \t\n\r\ufeff"
 _ENDS = {"{": "}", "[": "]"}
 
 

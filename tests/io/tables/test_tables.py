@@ -331,6 +331,19 @@ def test_columns_of_other_types_are_refused(tmp_path):
         open_table(path, tmp_path / "out.csv", COLUMNS)
 
 
+@pytest.mark.parametrize("fhir", [None, {"Observation": ["note.text"]}])
+def test_a_byte_order_mark_in_front_of_json_lines_stays(tmp_path, fhir):
+    """The line behind it was left out, as the mark is no JSON."""
+    line = (
+        '{"text": "a", "n": [ 1.50 ]}\n' if fhir is None else '{"resourceType":"Observation", "note":[{"text":"a"}]}\n'
+    )
+    path, output = tmp_path / "in.ndjson", tmp_path / "out.ndjson"
+    path.write_text(f"\ufeff{line}{line}\ufeff{line}", encoding="utf-8")
+    (chunk,) = change(open_table(path, output, Columns(("text",)), fhir=fhir), output, str.upper)
+    assert output.read_text(encoding="utf-8") == path.read_text(encoding="utf-8").replace('"a"', '"A"')
+    assert list(chunk.problems) == [] and len(chunk.cells) == 3
+
+
 @pytest.mark.parametrize("name", ["Text", "text ", "\ufefftext", "t\u0435xt", "te xt"])
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
 def test_column_that_differs_in_case_or_blanks_is_refused(tmp_path, kind, name):
