@@ -296,25 +296,25 @@ def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = F
     Raises
     ------
     BundleError
-        If the class of the model is not supported, the model stores words, or ``path`` exists. Also if a parameter that
-        changes the shape of the network was changed after `fit`, or if the rounded model tags the built-in note
-        differently.
+        If the class of the model is not supported, the model stores words, or ``path`` exists. Also if `load_tagger`
+        could not load the saved model, for example because a parameter of the network was changed after `fit`, or
+        because the rounded model tags the built-in note differently.
     """
     manifest, arrays = _to_state(model)
+    written = json.loads(json.dumps(manifest))
     try:
-        _check_state(json.loads(json.dumps(manifest)), arrays)
+        _check_state(written, arrays)
+        tagger = model.fitted_estimator() if isinstance(model, NoteDeidentifier) else model
+        content = {"library_version": __version__, **manifest, "canary": canary(tagger, _width(manifest))}
+        if compact:
+            arrays = compact_arrays.compact(arrays)
+        # A model that `load` would refuse is lost with this process. With ``overwrite``, the earlier model is lost,
+        # too.
+        _check_canary(_from_state(written, compact_arrays.expanded(arrays), None), content, path)
     except BundleError as error:
         raise BundleError(
             f"The saved model could not be loaded. Was a parameter changed after the fit? {error}"
         ) from None
-    tagger = model.fitted_estimator() if isinstance(model, NoteDeidentifier) else model
-    content = {"library_version": __version__, **manifest, "canary": canary(tagger, _width(manifest))}
-    if compact:
-        arrays = compact_arrays.compact(arrays)
-        rounded = _from_state(json.loads(json.dumps(manifest)), compact_arrays.expanded(arrays), None)
-        # A model that the rounding changes would be refused when it is loaded, and the full model may be deleted by
-        # then.
-        _check_canary(rounded, content, path)
     write_bundle(path, content, arrays, overwrite=overwrite)
 
 

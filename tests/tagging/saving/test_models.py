@@ -24,6 +24,7 @@ from sklearn_deid import (
 )
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
+from sklearn_deid.tagging import CRFHead
 from sklearn_deid.tagging.unbuilt_optimizer import UnbuiltOptimizer
 
 from .conftest import SMALL, X, Y, fit_small
@@ -79,6 +80,18 @@ def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path, change):
     with pytest.raises(BundleError, match="changed after the fit"):
         save(fit_small().set_params(**change), tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("change", [{"tag_scheme": "bioes"}, {"head__constrained": False}])
+def test_a_model_that_load_would_refuse_is_not_saved(tmp_path, change):
+    """The shapes of the network fit, but the loaded model would decide in another way than the trained one."""
+    X, Y = [["Mr", "Alder", "Birch"], ["No", "pain"]] * 4, [["O", "B-PATIENT", "I-PATIENT"], ["O", "O"]] * 4
+    tagger = DeidTagger(**{**SMALL, "head": CRFHead()}).fit(X, Y)
+    save(tagger, tmp_path / "model")
+    before = (tmp_path / "model" / "manifest.json").read_bytes()
+    with pytest.raises(BundleError, match="changed after the fit"):
+        save(tagger.set_params(**change), tmp_path / "model", overwrite=True)
+    assert (tmp_path / "model" / "manifest.json").read_bytes() == before
 
 
 def test_optimizer_of_a_loaded_tagger_is_built_for_its_training(saved):
