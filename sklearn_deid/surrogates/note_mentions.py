@@ -12,7 +12,7 @@ from .date_parsing import is_range_sign
 from .folding import fold
 from .locale_words import LocaleWords
 from .name_parsing import CALLED
-from .patient_surrogates import NAMES, Mention
+from .patient_surrogates import NAMES, PLACES, Mention
 from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
 from .titles import sex_of_title
 
@@ -24,6 +24,8 @@ _RELATIVE = re.compile(r"([^\W\d_]+)[\s,:(]*$")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*$")
 _RELATIVE_BEHIND = re.compile(r"\s*\((?:[^\W\d_]+\s)?([^\W\d_]+)\)")
 _START_OF_RANGE = re.compile(r"\d{1,2}\.?")
+# Signs between two places, or a word such as "on" between a place and a date.
+_FROM_PLACE = re.compile(r"[^\w\n]*(?:[^\W\d_]{1,3}[^\w\n]*)?")
 _IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
 
 
@@ -89,6 +91,8 @@ class NoteMentions:
         before = self._text[max(self._end_before(i), self._start_of_line(i)) : self._spans[i].start]
         if kind == "date" and not before.strip():  # below "Date of birth"
             before = self._text[self._end_before(i) : self._spans[i].start].rstrip().rpartition("\n")[2]
+        elif kind == "date":
+            before = self._before_places(i) + before
         is_part = kind in ("place", "region", "postcode") and i not in self._towns
         near = self._nearest(i, self._towns) if is_part else ""
         if not near and (kind == "postcode" or i in self._codes):
@@ -98,6 +102,14 @@ class NoteMentions:
         if kind == "person" and self._is_beside_relative(i):
             kind = CALLED
         return Mention(self._span_text(i), kind, before, near or None, until, sex)
+
+    def _before_places(self, i: int) -> str:
+        """Text of the line before the places directly before a date: "born in" of "born in Boston, MA on 3/4/1950"."""
+        first = i
+        while first and self._kinds[first - 1] in PLACES and _FROM_PLACE.fullmatch(self._between(first - 1, first)):
+            first -= 1
+        start = max(self._end_before(first), self._start_of_line(first))
+        return self._text[start : self._spans[first].start] if first < i else ""
 
     def _span_text(self, i: int) -> str:
         return _with_plain_digits(self._text[self._spans[i].start : self._spans[i].end])

@@ -333,6 +333,37 @@ def test_birth_words_inside_of_other_words_make_no_birth_date(locale, before, bo
         assert years_between(birth, visit) == 90
 
 
+@pytest.mark.parametrize(
+    ("locale", "before", "place", "on"),
+    [
+        ("en", "born in ", "Boston, MA", " on "),
+        ("de", "geb. in ", "Zyxheim", " am "),
+        ("fr", "n\u00e9e \u00e0 ", "Zyxville", " le "),
+        ("it", "nata a ", "Zyxano", " il "),
+        ("es", "nacida en ", "Zyxa (Madrid)", " el "),
+        ("nl", "geboren te ", "Zyxdam", " op "),
+        ("pt", "nascida em ", "Zyxal", " a "),
+        ("nb", "f\u00f8dt i ", "Zyxvik", " den "),
+    ],
+)
+def test_a_birth_date_behind_the_place_of_birth_is_known(locale, before, place, on):
+    """Only the text behind the place was read, so that an age over 89 or the years of moved ages were revealed."""
+    for year, ages, expected in (("25", "keep", {90}), ("1950", "shift", {66, 67, 68, 70, 71, 72})):
+        text = f"19/03/2019, {before}{place}{on}03/03/{year}"
+        start = 12 + len(before)
+        spans = (
+            Span(0, 10, "DATE"),
+            Span(start, start + len(place), "CITY"),
+            Span(text.rindex("03/03"), len(text), "DATE"),
+        )
+        for key in range(5):
+            engine = SurrogateEngine(key=bytes([key]) * 32, locale=locale, ages=ages)
+            new = engine.rewrite(Document("n", text, spans, "p")).text
+            seen, born = (re.findall(r"[\d/]{8,10}", new)[i] for i in (0, -1))
+            century = 1900 if len(born) == 8 else 0
+            assert int(seen[-4:]) - int(born.rpartition("/")[2]) - century - (born[3:5] > seen[3:5]) in expected
+
+
 def test_visits_move_without_the_years_of_ages():
     text = "Terminato il 19/03/2019, iniziato il 12/03/2019"
     spans = (Span(13, 23, "DATE"), Span(len(text) - 10, len(text), "DATE"))
