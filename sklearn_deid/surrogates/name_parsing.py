@@ -88,6 +88,8 @@ def parse_name(
         found = [GIVEN if kind == "given name" else SURNAME] * len(units)
     elif units and units[0][0] < comma < _last_name(roles):
         maiden = _maiden(pieces, roles, words)
+        if not any(comma < unit[0] < maiden for unit in units):  # "Linden geb. Meisner, Anna"
+            comma, maiden = max(i for i, piece in enumerate(pieces) if "," in piece or "^" in piece), len(pieces)
         found = [GIVEN if comma < unit[0] < maiden else SURNAME for unit in units]
     else:
         found = _by_groups(pieces, roles, units, words, role_of)
@@ -230,7 +232,9 @@ def _by_groups(
         names = [(pieces[one[-1]], one[0] > behind or _is_elided(pieces, one[0])) for one in group]
         starts_with_particle = _starts_with_particle(pieces[first : group[0][0]], words)
         if group[0][0] > maiden:
-            found += [SURNAME] * len(group)
+            # "LINDEN n\u00e9e MEISNER Anna": the given name is behind both surnames.
+            is_complete = len(group) == 1 or GIVEN in found
+            found += [SURNAME] * len(group) if is_complete else _surname_first(names, words, role_of)
         elif starts_with_particle and (_is_elided(pieces, group[0][0]) or not _may_lead(names, words)):
             found += _surname_first(names, words, role_of)
         else:
