@@ -71,8 +71,8 @@ class SurrogateEngine:
         Whether dates move by whole years, plus or minus two weeks.
     ages : {"keep", "shift", "band"}, default="keep"
         Treatment of ages up to 89 years: unchanged; moved by one to three years for each patient, together with the
-        birth dates, but to no age below 1 or over 89; or replaced by bands of five years. Ages over 89 are always
-        replaced by ``90+``.
+        birth dates, but to no age below 1 or over 89; or replaced by bands of five years, which a birth date in the
+        notes makes exact again. Ages over 89 are always replaced by ``90+``.
     keep_gender : bool, default=True
         Whether given names keep their sex.
     check_digits : {"invalid", "valid"}, default="invalid"
