@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, NamedTuple
+from unicodedata import category
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
@@ -160,7 +161,8 @@ class ExactTokenMechanism(TokenMechanism):
 def random_of_shape(words: Sequence[str], rng: np.random.Generator) -> np.ndarray:
     """Replace every letter and digit of words by a random character of the same kind, and keep all other characters.
 
-    Letters become random letters from a to z, in the same case.
+    Letters become random letters from a to z, in the same case. Accents and vowel signs with a code point of their own
+    become lower-case letters, since they belong to the original letters. Other signs for numbers become digits.
 
     Examples
     --------
@@ -186,5 +188,22 @@ _DRAWN_FROM = {"X": ascii_uppercase, "x": ascii_lowercase, "d": "0123456789"}
 
 
 def _shape(word: str) -> str:
-    """Return the kind of each character: X, x or d; characters other than letters and digits are kept."""
-    return "".join("d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)
+    """Return the kind of each character."""
+    return "".join(map(character_kind, word))
+
+
+def character_kind(character: str) -> str:
+    """Kind of a character in a shape: "d" for digits, "X" and "x" for letters, and the character itself for all others.
+
+    Examples
+    --------
+    >>> [character_kind(one) for one in "É-7\u0301½"]
+    ['X', '-', 'd', 'x', 'd']
+    """
+    if character.isdigit():
+        return "d"
+    if character.isupper():
+        return "X"
+    if character.isalpha() or category(character).startswith("M"):
+        return "x"
+    return "d" if character.isnumeric() else character

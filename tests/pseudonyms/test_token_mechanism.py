@@ -109,6 +109,13 @@ def test_shape_is_kept_and_nothing_else():
     assert all(w.isascii() for w in made)
 
 
+@pytest.mark.parametrize("word", ["Mu\u0308ller", "सुनीता", "דָּוִד", "½", "ⅷ"])
+def test_no_accent_or_number_of_an_unknown_word_stays(word):
+    """An accent that is a character of its own stayed at its place, and so did the vowels of a Hindi name."""
+    made = [random_of_shape([word], np.random.default_rng(seed))[0] for seed in range(20)]
+    assert all(one.isascii() and len(one) == len(word) for one in made) and len(set(made)) > 5
+
+
 def test_two_tokens_of_one_shape_cannot_be_told_apart(vectors):
     p = mechanism(vectors, unknown="shape").probabilities(["Zzyx", "Qwqw", "Zzyxx"]).toarray()
     assert (p[0] == p[1]).all()

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from ...metrics import Estimate
 from ...pseudonyms.policy import SHAPE
-from ...pseudonyms.token_mechanism import TokenMechanism
+from ...pseudonyms.token_mechanism import TokenMechanism, character_kind
 from ...text import apply_casing
 from ..protocol import AttackResult
 from ..released_step import WORDS
@@ -186,7 +186,7 @@ def shape_chance(word: str, spellings: Sequence[str]) -> float:
 def _character_chance(of_word: str, shown: str) -> float:
     """Probability that the character ``of_word`` is replaced by ``shown``. Digits become random digits, letters become
     random letters, and other characters stay."""
-    pool = digits if of_word.isdigit() else ascii_lowercase if of_word.isalpha() else [of_word.casefold()]
+    pool = {"d": digits, "X": ascii_lowercase, "x": ascii_lowercase}.get(character_kind(of_word), [of_word.casefold()])
     return (shown in pool) / len(pool)
 
 

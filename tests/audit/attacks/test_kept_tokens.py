@@ -60,7 +60,7 @@ def test_small_tails_are_not_rounded_away():
     assert tail_of_sum(40, np.full(50, 1e-3)) == pytest.approx(1.01e-110, rel=0.05)
 
 
-@pytest.mark.parametrize(("word", "form"), [("a", "A"), ("b-7", "b-7"), ("x9", "y3")])
+@pytest.mark.parametrize(("word", "form"), [("a", "A"), ("b-7", "b-7"), ("x9", "y3"), ("e\u0301", "ab"), ("½", "7")])
 def test_chance_of_a_random_string(word, form):
     drawn = random_of_shape([word] * 60_000, np.random.default_rng(0))
     share = np.mean([one.casefold() == form.casefold() for one in drawn])
