@@ -57,12 +57,14 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     if any(fields.count(name) > 1 for name in ("doc_id", *columns)):
         raise DeidError("The table has two columns of one name.", path=path)
     by_id = {row["doc_id"]: row for row in rows}
+    if "patient_id" in columns:
+        for row in rows:
+            # "NULL" names no patient, and blanks behind an id make no other patient.
+            row["patient_id"] = known_id(row["patient_id"] or "") or ""
     counts = Counter(row["doc_id"] for row in rows)
     for doc_id in ids:
         row = by_id.get(doc_id, {})
-        # "NULL" names no patient: all notes with this value would count as notes of one patient.
-        has_patient = "patient_id" not in columns or known_id(row.get("patient_id")) is not None
-        if not has_patient or not all(row.get(name) for name in columns):
+        if not all(row.get(name) for name in columns):
             raise DeidError("The table has no complete row for this note.", path=path, doc_id=doc_id)
         if counts[doc_id] > 1:
             raise DeidError("The table has two rows for this note.", path=path, doc_id=doc_id)

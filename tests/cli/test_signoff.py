@@ -107,6 +107,17 @@ def test_options_of_the_sample_are_not_for_the_reading(run, drawn, redacted, tmp
     assert record["provenance"]["patients"] == "not known: each note counts as a patient"
 
 
+def test_blanks_behind_an_id_make_no_other_patient(run, redacted, tmp_path):
+    """Padded ids of one source made two patients of each patient, and the bound was too low."""
+    ids = sorted(file.stem for file in redacted.iterdir())
+    rows = [f"{doc_id},p{number // 2}{' ' * (number % 2)}\n" for number, doc_id in enumerate(ids)]
+    (tmp_path / "table.csv").write_text("doc_id,patient_id\n" + "".join(rows))
+    options = ("--output", tmp_path / "work", "--sample", 100)
+    assert run("signoff", redacted, *options, "--table", tmp_path / "table.csv")[0] == 0
+    plan = json.loads((tmp_path / "work" / "signoff-plan.json").read_text())
+    assert set(plan["table"]["patient_id"].values()) == {f"p{number}" for number in range(len(ids) // 2)}
+
+
 def test_an_error_probability_is_no_confidence(run, redacted, tmp_path):
     """With --confidence 0.05, the bound was below the share of the leaking notes, and the sign-off passed."""
     code, _, err = run("signoff", redacted, "--output", tmp_path / "work", "--confidence", "0.05")
