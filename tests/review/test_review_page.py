@@ -61,6 +61,13 @@ def test_selecting_over_a_span_corrects_its_borders(opened):
     assert opened.marks() == [("by Birch", "DOCTOR")]
 
 
+def test_a_key_chooses_the_label_of_the_selected_text(opened):
+    """The key changed the label of the chosen span, which was elsewhere in the note."""
+    labels = opened.driver.execute_script("return [...document.querySelectorAll('#label option')].map((o) => o.value)")
+    opened.click("#note mark").select("3 May").press(str(labels.index("DATE") + 1)).press("m").click("#finish")
+    assert spans(opened.saved()[0]) == [("Birch", "DOCTOR"), ("3 May", "DATE")]
+
+
 def test_keys_change_the_label_remove_and_undo(opened):
     for key in "123":
         opened.press(key)

@@ -468,8 +468,13 @@
   byId("note").addEventListener("click", (event) => {
     if (event.target.dataset.span !== undefined && getSelection().isCollapsed) choose(Number(event.target.dataset.span));
   });
+  // With selected text, the label is the one of the next span: the chosen span may be far away.
+  function pick(label) {
+    byId("label").value = label;
+    if (chosen >= 0 && !selection()) relabel(label);
+  }
   byId("label").addEventListener("change", () => {
-    if (chosen >= 0 && !selection()) relabel(byId("label").value);
+    pick(byId("label").value);
     byId("note").focus({ preventScroll: true });
   });
   byId("view").addEventListener("change", showNote);
@@ -508,7 +513,7 @@
     if (border) moveBorder(...border, event.shiftKey);
     else if (key === "e") everywhere(event.shiftKey ? all() : [now], false);
     else if (key === "x") event.shiftKey ? everywhere(all(), true) : remove();
-    else if (/^[1-9]$/.test(key) && data.labels[key - 1]) relabel(data.labels[key - 1][0]);
+    else if (/^[1-9]$/.test(key) && data.labels[key - 1]) pick(data.labels[key - 1][0]);
     else if (keys[key]) keys[key]();
     else return;
     event.preventDefault();
