@@ -480,6 +480,11 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, words
         Map from each word to the words by which the word may be replaced.
     words : sequence of str, optional
         Words to examine. By default all words that have a vector.
+
+    Raises
+    ------
+    ValueError
+        If none of the words has a neighbour: an accuracy of one half would seem to be a proof.
     """
     rows = np.arange(len(vectors)) if words is None else np.unique(vectors.indices(words))
     rows = rows[rows >= 0]
@@ -496,6 +501,8 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, words
                 squared = ((means[near] - means[row]) ** 2).sum(axis=1)  # shape: (N,), d'^2 of one token replaced
                 # The word itself is among its neighbours, at distance 0: it does not count as a pair.
                 largest, n_pairs = max(largest, float(squared.max())), n_pairs + int((near != row).sum())
+    if not n_pairs:
+        raise ValueError("None of the words has a vector with neighbours, so that there is no worst case over them.")
     mu = float(np.sqrt(largest))
     accuracy = float(attack_accuracy(torch.tensor(mu, dtype=torch.float64)))
     accuracy = min(1.0, accuracy + sampling_slack(representer.output_std(), 1))

@@ -485,7 +485,8 @@ class PrivateRepresenter(SentenceTransformer):
         Raises
         ------
         ValueError
-            If the vector of a token depends on other tokens or on noise at the input, or if there is no noise.
+            If the vector of a token depends on other tokens or on noise at the input, or if there is no noise. Also if
+            none of the words has a vector with neighbours.
 
         References
         ----------

@@ -435,6 +435,13 @@ def test_worst_case_is_the_largest_over_all_words_and_their_neighbours(dense):
     assert dense.worst_case(["alder"]).gdp_mu <= found.gdp_mu
 
 
+@pytest.mark.parametrize("words", [["Zyxwvutski"], []])
+def test_words_without_a_vector_have_no_worst_case(dense, words):
+    """The result was an accuracy of one half, as of perfect privacy."""
+    with pytest.raises(ValueError, match="None of the words has a vector with neighbours"):
+        dense.worst_case(words)
+
+
 def test_no_pair_of_the_corpus_exceeds_the_worst_case(data, dense):
     X, y, _ = data
     assert dense.certify(X, y, random_state=0).largest_accuracy <= dense.worst_case().accuracy + 1e-6
