@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +46,8 @@ def simulate(arguments: argparse.Namespace) -> int:
 
     device = set_machine(arguments)
     sites, test = _notes_of(arguments)
+    for caution in _cautions(sites, test):
+        print(caution, file=sys.stderr)
     labels = sorted({span.label for corpus in (*sites, test) for note in corpus for span in note.spans})
     parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences() for corpus in sites)]
     tagger = DeidTagger(hidden_size=arguments.hidden_size, device=device)
@@ -77,6 +81,21 @@ def _trained(tagger: Any, name: str, parts: list, arguments: argparse.Namespace,
     predict_with = "vote" if name == "local" else "global"
     ensemble = DSSGDEnsemble(tagger, strategy=name, privacy=privacy, predict_with=predict_with, **options)
     return ensemble.fit_workers(parts)
+
+
+def _cautions(sites: list[Any], test: Any) -> Iterator[str]:
+    """Sentences about patients who may be in the training and in the test, or have more than the printed epsilon."""
+    notes = [note for corpus in sites for note in corpus]
+    n_unknown = sum(note.patient_id is None for note in (*notes, *test))
+    if n_unknown:
+        yield (
+            f"{n_unknown} of {len(notes) + len(test)} notes have no patient id, and each of them counts as a patient. "
+            "If patients have several of these notes, the scores are too high, and the epsilons of the notes add up."
+        )
+    common = {note.patient_id for note in notes} & {note.patient_id for note in test} - {None}
+    if common:
+        ids = counted(len(common), "patient id of the test notes is", "patient ids of the test notes are")
+        yield f"{ids} also in training notes of another site. If the patients are the same, the scores are too high."
 
 
 def _notes_of(arguments: argparse.Namespace) -> tuple[list[Any], Any]:

@@ -2,11 +2,12 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sklearn_deid import make_clinical_notes, write_corpus
+from sklearn_deid import Corpus, make_clinical_notes, write_corpus
 from sklearn_deid.cli import main
 from sklearn_deid.federated.sites import list_checkpoints, server_checkpoint
 from sklearn_deid.federated.state_file import read_state, write_state
@@ -151,3 +152,17 @@ def test_folders_are_sites_and_tests_have_other_patients(fake, tmp_path, capsys)
         assert [len(patients) for patients in one.patients] == [2, 2]
         assert all(patients < own for patients, own in zip(one.patients, kept, strict=True))
     assert main(["federate", "simulate", files[0], *TINY]) == 2
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_patients_who_may_be_in_the_training_and_in_the_test_are_told(fake, tmp_path, capsys, has_ids):
+    """The same patient at two sites, and notes without a patient id, gave scores and an epsilon without a caution."""
+    corpus = make_clinical_notes(9, 9, random_state=0)
+    notes = [note if has_ids else replace(note, patient_id=None) for note in corpus]
+    files = [str(tmp_path / f"{number}.jsonl") for number in range(3)]
+    for file in files:
+        write_corpus(Corpus(notes), file, format="jsonl")
+    assert main(["federate", "simulate", *files, *TINY, "--patient-epsilon", "8"]) == 0
+    told = capsys.readouterr().err
+    assert ("27 of 27 notes have no patient id" in told) != has_ids
+    assert ("of the test notes" in told) == has_ids
