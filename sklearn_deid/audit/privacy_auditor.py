@@ -81,7 +81,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         you release every sentence only once, read the results of these attacks as a warning.
     max_sentences : int or None, default=4000
         Largest number of sentences in the audit, for training, validation and measurement together. If you pass more
-        sentences, the auditor draws whole patients at random.
+        sentences, the auditor draws whole patients at random. Of a folder or of released data, the report then lists
+        the number of omitted sentences among its warnings.
     n_jobs : int or None, default=None
         Number of processes. Each process runs one attack at a time.
     verbose : int, default=0
@@ -284,7 +285,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             # Of all sentences: those that the audit leaves out by 'max_sentences' leave the house, too.
             if not np.array_equal(given.offsets, X.offsets):
                 raise SequenceError("The released sentences must be those of X, token by token.")
-            return self._run(lambda data: dict([release_of_data(given, data)]), "", X, y, groups)
+            return self._run(lambda data: dict([release_of_data(given, data)]), "", X, y, groups, given=True)
         step, tagger = find_released_step(released, self.representation_step), None
         # The updates of an ensemble are attacked alone: their data leave no separate patients for attacks on a model.
         if self._asks_for_the_model() and (step is None or step.kind != UPDATES):
@@ -329,19 +330,29 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         check_same_representer(shared, representer)
         match = notes_of_classes if holds_classes(shared.origin) else matched_notes
         notes = match(shared, representer, X, check_tags(y, X), check_groups(groups, len(X)))
-        return self._run(lambda data: releases_of_folder(shared, representer, data, notes, path), "", X, y, groups)
+        return self._run(
+            lambda data: releases_of_folder(shared, representer, data, notes, path), "", X, y, groups, given=True
+        )
 
-    def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
+    def _run(
+        self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False, given: bool = False
+    ) -> AuditReport:
         """Split the data, make the releases, and attack the releases unless this process has already attacked equal
-        releases."""
+        releases.
+
+        All sentences of a ``given`` release are shared, including the sentences that the audit leaves out.
+        """
         since, rng = time.perf_counter(), own_generator(self.random_state)
         data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)
+        n_left_out = len(X) - len(data.X) if given else 0
         return recent_reports.get(
-            self._key(releases, X, y, groups), lambda: self._attacked(releases, path, data.seed, since)
+            self._key(releases, X, y, groups), lambda: self._attacked(releases, path, data.seed, since, n_left_out)
         )
 
-    def _attacked(self, releases: Mapping[str, Any], path: str, seed: int, since: float) -> AuditReport:
+    def _attacked(
+        self, releases: Mapping[str, Any], path: str, seed: int, since: float, n_left_out: int = 0
+    ) -> AuditReport:
         """Plan and run the attacks, and build the report."""
         # A release may replace the data: a recorded exchange drops groups that are names of workers.
         data = next(iter(releases.values())).data
@@ -362,6 +373,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             n_sentences=len(data.test),
             n_patients=data.n_measured_patients,
             seconds=time.perf_counter() - since,
+            n_left_out=n_left_out,
         )
 
     def _key(self, releases: Mapping[str, Any], X: Any, y: Any, groups: Any) -> tuple[Any, ...] | None:

@@ -69,6 +69,8 @@ class AuditReport:
     n_sentences, n_patients : int or None, default=None
         Number of attacked sentences, and number of their patients.
     seconds : float, default=0.0
+    n_left_out : int, default=0
+        Number of sentences of a given release that the audit did not use (``max_sentences``).
 
     Attributes
     ----------
@@ -101,6 +103,7 @@ class AuditReport:
     n_sentences: int | None = None
     n_patients: int | None = None
     seconds: float = 0.0
+    n_left_out: int = 0
 
     def __post_init__(self) -> None:
         for name in ("bounds", "settings", "versions"):
@@ -144,7 +147,11 @@ class AuditReport:
     def warnings(self) -> tuple[str, ...]:
         """Weaknesses that do not make the audit invalid, such as few patients; one sentence each."""
         return tuple(
-            find_warnings(self.results, patients_known=self.n_sentences is None or self.n_patients is not None)
+            find_warnings(
+                self.results,
+                patients_known=self.n_sentences is None or self.n_patients is not None,
+                n_left_out=self.n_left_out,
+            )
         )
 
     @cached_property

@@ -166,7 +166,7 @@ _WHO = {"updates": ("updates (or pairs of them)", "Record more epochs or sites."
 _PATIENTS = ("patients", "Give more patients: three tenths of the given patients are measured.")
 
 
-def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = True) -> list[str]:
+def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = True, n_left_out: int = 0) -> list[str]:
     """Warnings for readers of the score; may be empty.
 
     Parameters
@@ -174,6 +174,8 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
     results : iterable of AttackResult
     patients_known : bool, default=True
         False means that each sentence was treated as a patient.
+    n_left_out : int, default=0
+        Number of sentences of the release that the audit did not use.
 
     Examples
     --------
@@ -203,6 +205,11 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
         for result in valid
         if result.settings.get("open_by_declaration") and result.attack is not None
     ]
+    if n_left_out:
+        found.append(
+            f"The audit left out {n_left_out:,} sentences of the release at random ('max_sentences'). A fault of only "
+            "these sentences, such as missing noise, was not tested."
+        )
     if not patients_known and any(result.threat != "updates" for result in valid):  # results on updates are about sites
         found.append(
             "The patients of the sentences were not given. Each sentence was therefore counted as one patient: "

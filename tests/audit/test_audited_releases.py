@@ -14,6 +14,7 @@ from sklearn_deid import (
     GaussianNoisePerturber,
     NeighborPseudonymizer,
     PrivateRepresenter,
+    save_representation,
 )
 from sklearn_deid.audit.attacks import InversionAttack, MembershipAttack
 from sklearn_deid.audit.releases.representer import distances_of
@@ -74,6 +75,22 @@ def test_released_data(leaky, data):
     for other in (X[::-1], [*X, *X[:5]], X[:200]):
         with pytest.raises(SequenceError, match="must be those of X"):
             auditor("linkage").audit(other, X, y, groups)
+
+
+def test_sentences_of_a_given_release_that_were_left_out_are_counted(leaky, data, tmp_path):
+    """A folder of two halves passed although the second half had a tenth of its noise, and the report did not say so.
+
+    An estimator is audited by a release of a sample, and leaves no sentence without a check.
+    """
+    X, y, groups = data
+    given, some = leaky.transform(X), auditor("noise", max_sentences=100)
+    save_representation(tmp_path / "folder", given, y)
+    left_out = f"left out {len(X) - 100} sentences of the release"
+    assert left_out in some.audit(tmp_path / "folder", *data, representer=leaky).warnings[0]
+    some.set_params(attacks="linkage")
+    assert left_out in some.audit(given, *data).warnings[-1]
+    assert not any("left out" in one for one in some.audit(leaky, *data).warnings)
+    assert not any("left out" in one for one in some.set_params(max_sentences=None).audit(given, *data).warnings)
 
 
 @pytest.fixture(scope="module")
