@@ -101,7 +101,8 @@ class NoteMentions:
         sex = self._sex_before(i) if kind in NAMES else None
         if kind == "person" and self._is_beside_relative(i):
             kind = CALLED
-        return Mention(self._span_text(i), kind, before, near or None, until, sex)
+        # Composed letters: an accent of its own would end a word, and stay at its place.
+        return Mention(unicodedata.normalize("NFC", self._span_text(i)), kind, before, near or None, until, sex)
 
     def _before_places(self, i: int) -> str:
         """Text of the line before the places directly before a date: "born in" of "born in Boston, MA on 3/4/1950"."""

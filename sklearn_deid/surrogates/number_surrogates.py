@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from unicodedata import category
 
 from .chance import Chance
 from .check_digits import with_check_digits
@@ -246,9 +247,9 @@ def random_of_form(text: str, chance: Chance) -> str:
         if sign.isnumeric() and not sign.isalpha():  # also fractions and Roman numerals of one sign
             out.append(str(chance.number(1 if is_first else 0, 9)))
             is_first = False
-        elif sign.isalpha() and sign not in "\u00ba\u00aa":
+        elif (sign.isalpha() and sign not in "\u00ba\u00aa") or category(sign).startswith("M"):
             letter = chance.pick(_CAPITALS)
-            out.append(letter.lower() if sign.islower() else letter)
+            out.append(letter.lower() if sign.islower() or not sign.isalpha() else letter)
         else:
             out.append(sign)
     return "".join(out)

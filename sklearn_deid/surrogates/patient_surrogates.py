@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
+from unicodedata import category
 
 from .age_surrogates import AgeSurrogates
 from .date_surrogates import DateSurrogates, draw_shift
@@ -143,6 +144,9 @@ class PatientSurrogates:
         """Surrogate for a mention, or None if the form is unknown."""
         # Signs alone have no form that a rule could keep; the caller writes the label.
         if not any(map(str.isalnum, mention.text)):
+            return None
+        # Accents and vowel signs with a code point of their own would stay: the rules replace letters and digits.
+        if any(category(sign).startswith("M") for sign in mention.text):
             return None
         return self._rules[mention.kind](mention)
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import unicodedata
 from datetime import date
 from functools import cache
 
@@ -446,3 +447,20 @@ def test_a_patient_keeps_the_language_after_many_other_patients(monkeypatch):
             one.rewrite(Document(f"other {i}", "No pain.", (), f"other {i}"))
         made.append(one.rewrite(Document("2", short, spans, "p")).text)
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("label", ["PATIENT", "HOSPITAL", "STREET", "CITY", "MEDICALRECORD", "USERNAME"])
+@pytest.mark.parametrize("text", ["Mu\u0308ller", "Rene\u0301", "\u0938\u0941\u0928\u0940\u0924\u093e", "A\u0308B-12"])
+def test_no_accent_of_its_own_stays(label, text):
+    """The letters around an accent were replaced, and the accent stayed: it told the place of an umlaut."""
+    made = SurrogateEngine(key=bytes(range(32)), locale="de").rewrite(Document("n", text, (Span(0, len(text), label),)))
+    assert not any(unicodedata.combining(sign) or unicodedata.category(sign)[0] == "M" for sign in made.text)
+
+
+def test_an_accent_of_its_own_makes_no_other_name():
+    engine = SurrogateEngine(key=bytes(range(32)), locale="de")
+    one, other = (
+        engine.rewrite(Document(name, text, (Span(0, len(text), "PATIENT"),), "p")).text
+        for name, text in (("a", "Frau M\u00fcller"), ("b", "Frau Mu\u0308ller"))
+    )
+    assert one == other
