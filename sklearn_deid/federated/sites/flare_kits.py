@@ -12,7 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...exceptions import DeidError
+from ...exceptions import DeidError, ExchangeError
+from ..server import ParameterServer
 from .exchange_service import SessionRules
 from .federation_config import FederationConfig
 from .json_file import read_settings, write_json, write_settings
@@ -151,9 +152,18 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
     Raises
     ------
     DeidError
-        If the folder is not the kit of a server.
+        If the folder is not the kit of a server, or if its checkpoint belongs to another federation.
     """
-    local = _local(kit, "fed_server.json")
+    local, checkpoint = _local(kit, "fed_server.json"), Path(kit) / CHECKPOINT
+    # An existing checkpoint holds the training so far and is never replaced.
+    is_new = not checkpoint.exists()
+    server = agreement.new_server() if is_new else ParameterServer.load(checkpoint)
+    if not is_new and agreement.first_learner().layout.fingerprint != server.model:
+        raise ExchangeError(
+            "The kit holds the checkpoint of another federation, whose network or labels differ from the agreement. "
+            "Use a new kit, or the agreement of the checkpoint.",
+            path=str(checkpoint),
+        )
     resources = _resources(local, _CONTROLLER)
     own = Path(kit).resolve() / STATE_FOLDER
     for folder in (own.parent, own):
@@ -168,10 +178,8 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
     roles = {"project_admin": {**lead, "operate": "any"}, "org_admin": _NOBODY, "lead": {**lead, "operate": "any"}}
     write_json({"format_version": "1.0", "permissions": {**roles, "member": _NOBODY}}, local / "authorization.json")
     write_settings(agreement, local / AGREEMENT_FILE)
-    # An existing checkpoint holds the training so far and is never replaced.
-    checkpoint = Path(kit) / CHECKPOINT
-    if not checkpoint.exists():
-        agreement.new_server().save(checkpoint)
+    if is_new:
+        server.save(checkpoint)
     return checkpoint
 
 

@@ -4,7 +4,7 @@ import itertools
 import json
 import math
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -96,6 +96,16 @@ def test_server_keeps_its_jobs_in_the_kit_and_its_weights(kits):
     server.save(path)
     harden_server(kits / "server", AGREEMENT)
     assert ParameterServer.load(path).version == 7
+
+
+def test_a_checkpoint_of_another_federation_is_refused(kits):
+    """The kit received the new agreement, and all sites were refused in the next session."""
+    harden_server(kits / "server", AGREEMENT)
+    before = (kits / "server" / "local" / "federation.json").read_bytes()
+    with pytest.raises(DeidError, match="checkpoint of another federation"):
+        harden_server(kits / "server", replace(AGREEMENT, labels=["AGE"]))
+    assert (kits / "server" / "local" / "federation.json").read_bytes() == before
+    harden_server(kits / "server", replace(AGREEMENT, sites=["site-1", "site-2"]))
 
 
 def test_first_weights_are_the_same_everywhere():
