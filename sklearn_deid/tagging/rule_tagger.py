@@ -27,6 +27,7 @@ from .rules import (
     rule_label_map,
     select_rules,
 )
+from .weight_checks import class_problem
 
 
 class RuleTagger(TokenTagger, BaseEstimator):
@@ -105,7 +106,8 @@ class RuleTagger(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match.
         ValueError
-            If a name in ``recognizers`` is unknown, no scheme contains all labels of y, or no rule remains.
+            If a name in ``recognizers`` is unknown, no scheme contains all labels of y, no rule remains, or a label
+            holds control characters or markup.
         """
         check_constraints(self)
         languages = LANGUAGES if self.language == "auto" else self.language
@@ -120,6 +122,10 @@ class RuleTagger(TokenTagger, BaseEstimator):
             # Notes would be returned unchanged.
             raise ValueError("The rules find nothing: 'recognizers' is empty, or 'label_scheme' has none of its kinds.")
         tags = ["O", *(f"{prefix}-{label}" for label in found for prefix in "BI")]
+        # The labels appear in redacted notes, like the labels of a trained tagger.
+        problem = class_problem(tags)
+        if problem is not None:
+            raise ValueError(f"The 'label_scheme' parameter of RuleTagger cannot be used. {problem}")
         self.classes_ = np.array(tags, dtype=object)
         return self
 

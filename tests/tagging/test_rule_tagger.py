@@ -10,7 +10,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, load, make_clinical_notes, save
-from sklearn_deid.exceptions import SequenceError
+from sklearn_deid._storage import read_bundle, write_bundle
+from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.text import is_allowed, tokenize
 
 from .conftest import assert_rows_equal
@@ -138,3 +139,16 @@ def test_rules_that_find_nothing_are_refused(parameters):
     """Notes returned as they were."""
     with pytest.raises(ValueError, match="The rules find nothing"):
         RuleTagger(**parameters).fit([])
+
+
+@pytest.mark.parametrize("label", ["\x1b[2J", "A\nB", "<script>"])
+def test_labels_that_could_act_where_redacted_notes_are_shown_are_refused(tmp_path, label):
+    with pytest.raises(ValueError, match="'label_scheme' parameter of RuleTagger cannot be used"):
+        RuleTagger(label_scheme={"EMAIL": label}).fit([])
+    save(RuleTagger().fit([]), tmp_path / "m")
+    manifest, arrays = read_bundle(tmp_path / "m")
+    manifest = {k: v for k, v in manifest.items() if k not in ("format", "arrays_sha256", "manifest_sha256")}
+    manifest["state"]["labels"]["EMAIL"] = label
+    write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
+    with pytest.raises(BundleError, match="cannot be used"):
+        load(tmp_path / "m")
