@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -192,6 +193,7 @@ def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: in
                 "patient, or the ledger was deleted. Put the newest ledger back, or leave out --patient-epsilon.",
                 path=settings.state,
             )
+        replace(patients, ledger=None).open_ledger(n_patients, agreement.n_epochs)  # refuses a plan that no noise keeps
         return (
             f"Each patient: epsilon {patients.epsilon:g} at delta {patients.delta:g} for all {agreement.n_epochs} "
             f"local epochs of {patients.n_steps} steps; nothing is spent yet."

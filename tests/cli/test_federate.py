@@ -264,3 +264,11 @@ def test_site_is_told_what_does_not_fit(federation, capsys, options, message):
 def test_wrong_numbers_are_refused(wrong):
     with pytest.raises(SystemExit, match="2"):
         site(*wrong)
+
+
+def test_an_epsilon_that_no_noise_keeps_is_refused_at_once(federation, capsys):
+    """The command promised the epsilon, and every session failed."""
+    pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")
+    assert site("--patient-epsilon", "0.0001") == 2
+    assert "No noise keeps 28 steps within epsilon 0.0001" in capsys.readouterr().err
+    assert not (federation / "site-1" / "local" / "site.json").exists()
