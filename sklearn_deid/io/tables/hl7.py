@@ -58,7 +58,9 @@ _NUMBERED = frozenset("PID NK1 PV1 OBR OBX NTE DG1 PR1 AL1 IN1 GT1 SPM FT1 TXA D
 _WORDS = re.compile(r"[^\W\d_]{2}")
 _SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
-_FRAME = "\x0b\x1c"
+# Signs around a segment: the frames of MLLP, and the byte order mark that some programs write in front of a file.
+_FRAME = "\x0b\x1c\ufeff"
+_FRAME_BYTES = _FRAME.encode()
 # Segments of a batch, with the place of their comment.
 _ENVELOPE = {"FHS": 9, "BHS": 9, "BTS": 2, "FTS": 2}
 _CHARSETS = {"": "utf-8", "ASCII": "utf-8", "UNICODE UTF-8": "utf-8", "UTF-8": "utf-8", "8859/1": "iso8859-1"}
@@ -232,7 +234,7 @@ class _Message:
 
 
 def _charset(data: bytes) -> str:
-    head = data.lstrip(_FRAME.encode()).splitlines()[0]
+    head = data.lstrip(_FRAME_BYTES).splitlines()[0]
     fields = head.split(head[3:4]) if len(head) > 3 else []
     name = fields[17].decode("ascii", "replace").strip() if len(fields) > 17 else ""
     if name not in _CHARSETS:
@@ -293,7 +295,7 @@ class Hl7Messages:
         lines: list[bytes] = []
         size = 0
         for segment in _segments(stream):
-            name = segment.lstrip(_FRAME.encode())[:3].decode("ascii", "replace")
+            name = segment.lstrip(_FRAME_BYTES)[:3].decode("ascii", "replace")
             if lines and (name == "MSH" or name in _ENVELOPE):
                 yield b"".join(lines)
                 lines, size = [], 0
@@ -311,7 +313,7 @@ class Hl7Messages:
         cells: list[Cell] = []
         problems = []
         for number, data in enumerate(block, start=before + 1):
-            if not data.strip(b"\r\n\x0b\x1c ") or _is_envelope(data):
+            if not data.strip(b"\r\n " + _FRAME_BYTES) or _is_envelope(data):
                 if _has_text(data):
                     problems.append((place_of(number), "The segment of a batch has a text, which is not read."))
                 else:
@@ -351,8 +353,8 @@ def _is_envelope(data: bytes) -> bool:
 
     Segments after this segment that belong to no message are not read.
     """
-    segments = [line for line in re.split(rb"[\r\n]", data) if line.strip(_FRAME.encode())]
-    return len(segments) == 1 and data[:3].decode("ascii", "replace") in _ENVELOPE
+    segments = [line for line in re.split(rb"[\r\n]", data) if line.strip(_FRAME_BYTES)]
+    return len(segments) == 1 and segments[0].lstrip(_FRAME_BYTES)[:3].decode("ascii", "replace") in _ENVELOPE
 
 
 def _is_header(fields: Sequence[str], component: str) -> bool:
@@ -366,8 +368,11 @@ def _has_text(data: bytes) -> bool:
 
     An end segment uses the separator of its header segment.
     """
+    data = data.strip(b"\r\n " + _FRAME_BYTES)
+    if not data:
+        return False
     name, mark = data[:3].decode("ascii", "replace"), data[3:4].decode("latin-1")
-    fields = data.decode("latin-1").strip("\r\n\x0b\x1c ").split(mark) if mark.strip() else [name]
+    fields = data.decode("latin-1").split(mark) if mark.strip() else [name]
     comment = _ENVELOPE[name]
     if any(field.strip() for field in fields[comment : comment + 1]):
         return True

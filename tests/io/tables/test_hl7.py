@@ -373,3 +373,16 @@ def test_comments_of_batches_are_left_out(tmp_path, segment):
     done, problems, _ = redacted(tmp_path, f"{segment.format(NAME)}\r{MESSAGE}{segment.format('')}\r", hide)
     assert (done.decode(), len(problems)) == (f"{REDACTED}{segment.format('')}\r", 1)
     assert NAME not in str(problems)
+
+
+@pytest.mark.parametrize("front", ["\ufeff", "\ufeff\x0b", "\ufeffFHS|^~\\&|A\r", "\ufeff\r\n", "\r\n"])
+def test_a_byte_order_mark_in_front_of_a_message_stays(tmp_path, front):
+    """The message behind it was left out; the files of two programs can be joined."""
+    done, problems, cells = redacted(tmp_path, f"{front}{MESSAGE}{front}{MESSAGE}", hide)
+    assert (done.decode(), problems) == (f"{front}{REDACTED}{front}{REDACTED}", []) and len(cells) == 6
+
+
+@pytest.mark.parametrize("content", ["\r\n", " \n", "\ufeff"])
+def test_a_file_without_segments_is_copied(tmp_path, content):
+    """A file of empty lines ended in a KeyError."""
+    assert redacted(tmp_path, content, hide) == (content.encode(), [], [])
