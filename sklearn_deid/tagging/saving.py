@@ -210,7 +210,7 @@ def _recall_tuned_built(tagger: Any, state: Mapping[str, Any]) -> RecallTunedTag
     model.decision_bias_ = float(state["bias"])
     model.threshold_ = _probability(1 / (1 + np.exp(model.decision_bias_)))
     report = state["report"]
-    model.report_ = None if report is None else DecisionReport(**{name: _figure(v) for name, v in report.items()})
+    model.report_ = None if report is None else DecisionReport(**{name: _figure(name, v) for name, v in report.items()})
     return model
 
 
@@ -222,6 +222,8 @@ def _temperature_scaled_built(tagger: Any, state: Mapping[str, Any]) -> Temperat
     return model
 
 
+# Figures of a `DecisionReport` without an interval.
+_NUMBERS = ("n_patients", "n_tokens", "decision_bias")
 _AIMS = ("target_recall", "max_missed_patients", "decision_bias", "confidence", "level", "binary")
 
 # Old names of classes, and new and old names of entries, in models saved by version 0.1.0.
@@ -256,12 +258,13 @@ def _plain_figure(value: Any) -> Any:
     return list(value.to_dict().values()) if isinstance(value, Estimate) else value
 
 
-def _figure(value: Any) -> Any:
-    numbers = value if isinstance(value, list) else [value]
+def _figure(name: str, value: Any) -> Any:
+    is_estimate = name not in _NUMBERS
+    numbers = value if is_estimate and isinstance(value, list) else [value]
     # Text of a forged report could act in a terminal.
-    if not all(number is None or isinstance(number, (int, float)) for number in numbers):
+    if not all(isinstance(number, (int, float)) or (number is None and is_estimate) for number in numbers):
         raise BundleError("A figure of the saved report is not a number.")
-    if not isinstance(value, list):
+    if not is_estimate:
         return value
     share, low, high = (math.nan if number is None else number for number in value[:3])
     # Version 0.1.0 saved only the first three attributes.
