@@ -213,7 +213,8 @@ def as_table(report: dict[str, Any]) -> str:
     for key in ("category", "label"):
         lines += ["", _row(f"By {key} (spans, typed)", *_HEADINGS[:-1])]
         lines += [_scores_row(name, scores) for name, scores in report[f"by_{key}"].items()]
-    return "\n".join(line.rstrip() for line in lines)
+    # Ids and labels come from files: a line end or a command for a terminal would forge lines of the report.
+    return "\n".join("".join(c if c.isprintable() else " " for c in line).rstrip() for line in lines)
 
 
 def _missed(report: dict[str, Any]) -> list[str]:

@@ -384,3 +384,10 @@ class TestForms:
             deid_report(self.GOLD, self.PREDICTED, missing="skip")
         with pytest.raises(TypeError, match="A Corpus holds Document objects. Got str"):
             deid_report(self.GOLD, ["a", "b"])
+
+
+def test_ids_and_labels_do_not_forge_lines_of_the_table():
+    gold = [Document("a\n  spans, with their label 0 of 0", "Ana", (Span(0, 3, "NAME\x1b[2J"),))]
+    table = deid_report(gold, [], missing="count")
+    assert "\x1b" not in table
+    assert "wholly missed: a   spans, with their label 0 of 0\n" in table
