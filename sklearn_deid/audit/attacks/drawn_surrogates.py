@@ -23,6 +23,7 @@ from .word_counts import alike, counted, folded_words, p_of_counts
 # Probability that an intact release raises the alarm, over all comparisons together.
 FALSE_ALARM = 5e-4
 _KEPT = "The text contains more words of the originals than surrogates of other keys: originals were left."
+_OTHERS = "Surrogates are words of other originals more often than those of other keys: they come from the notes."
 _LETTERS = "Surrogates have {} of their originals more often than surrogates of other keys: they depend on the text."
 _ALIKE = "A word has the same surrogate with several patients more often than under other keys: patients share a key."
 _CASING = (
@@ -30,8 +31,8 @@ _CASING = (
 )
 _UNSEEN = "{} surrogates hold characters that cannot be seen and that their originals lack: they can carry bits."
 _CALLS = "Two calls draw the same surrogates: anyone who makes a second release can check guesses."
-# Shares of the level. Originals that were left are the gravest fault; five comparisons have the last share.
-_SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.3}, 0.04
+# Shares of the level. Originals that were left are the gravest fault; six comparisons have the last share.
+_SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.26}, 0.04
 # Variation selectors, fillers and blanks that Unicode counts as marks, letters or symbols.
 _IGNORED = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -69,11 +70,11 @@ class DrawnSurrogatesAttack(UntrainedAttack):
     largest count with probability at most 1 / (r + 1). The tail probability of the number of these cases is therefore
     bounded by a binomial distribution. The attack tests this number over all patients, for each patient, for each
     label, and for words below or above a length, a frequency or a position in the release. In the same way, the attack
-    tests the words that a second call repeats, and the surrogates that have the first letter, the last letter or the
-    length of the original. The attack also pairs patients who have a word in common, and counts how often both patients
-    have the same surrogate. The attack compares this count with the count in the first of the audit's own r releases.
-    All comparisons together raise a false alarm with probability .0005, if draws for different labels of a patient are
-    independent.
+    tests the surrogates that are words of other originals, the words that a second call repeats, and the surrogates
+    that have the first letter, the last letter or the length of the original. The attack also pairs patients who have a
+    word in common, and counts how often both patients have the same surrogate. The attack compares this count with the
+    count in the first of the audit's own r releases. All comparisons together raise a false alarm with probability
+    .0005, if draws for different labels of a patient are independent.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the release cannot pass the
     audit.
@@ -119,6 +120,7 @@ class DrawnSurrogatesAttack(UntrainedAttack):
         parts = _parts(released)
         hits = {
             _KEPT: [one == originals for one in (shown, *released.own)],
+            _OTHERS: [np.isin(one, originals) & (one != originals) for one in (shown, *released.own)],
             _CALLS: [one == shown for one in (released.again, *released.own)],
             _CASING: [one != classes[0] for one in classes[1:]],
         }

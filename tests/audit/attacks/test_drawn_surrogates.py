@@ -113,6 +113,32 @@ class Capitals(SurrogatePseudonymizer):
         return TokenSequences(np.array(words, dtype=object), X.offsets)
 
 
+class OfOthers(SurrogatePseudonymizer):
+    """Surrogates of names of patients are names of other patients in the notes."""
+
+    def sample(self, X, y=None, groups=None):
+        made, tags = super().sample(X, y, groups), [tag for row in y for tag in row]
+        words, rng = made.data.copy(), np.random.default_rng(self.random_state)
+        plain = [
+            old.istitle() and new.istitle() and len(old) > 1 < len(new) for old, new in zip(X.data, words, strict=True)
+        ]
+        own = np.flatnonzero([tag.endswith("-PATIENT") and some for tag, some in zip(tags, plain, strict=True)])
+        names, taken = np.unique(X.data[own].astype(str)), {}
+        for i, patient in zip(own, np.repeat(np.asarray(groups), X.lengths)[own], strict=True):
+            words[i] = taken.setdefault((patient, X.data[i]), str(rng.choice(names)))
+        return TokenSequences(words, X.offsets)
+
+
+def test_names_of_other_patients_are_named():
+    """The release passed with the score of an intact release."""
+    notes = make_clinical_notes(100, random_state=0).to_sentences()
+    some = np.flatnonzero([any(tag.endswith("-PATIENT") for tag in tags) for tags in notes.y])
+    data = notes.X[some], notes.y[some], np.asarray(notes.groups)[some]
+    for kind, is_named in ((OfOthers, True), (SurrogatePseudonymizer, False)):
+        report = auditor("drawn_surrogates").audit(kind(locale="en").fit(*data), *data)
+        assert any("words of other originals" in issue for issue in report.blocking_issues) == is_named
+
+
 @pytest.mark.parametrize(
     ("kind", "fault"),
     [
