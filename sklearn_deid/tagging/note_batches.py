@@ -55,7 +55,8 @@ def note_batches(notes: Iterable[Any], size: int, unit: str) -> Iterator[list[An
     size : int
         Number of notes of a batch.
     unit : {"note", "patient"}
-        With "patient", a batch ends only after the last note of a patient, or after ten times ``size`` notes.
+        With "patient", a batch ends only after the last note of a patient, or after ten times ``size`` notes of this
+        patient.
 
     Examples
     --------
@@ -69,13 +70,15 @@ def note_batches(notes: Iterable[Any], size: int, unit: str) -> Iterator[list[An
             yield batch
         return
     batch = []
+    n_own = 0  # notes of the patient in the batch: the notes of other patients must not decide where it is divided
     for note in stream:
         patient = _patient(note)
-        is_full = len(batch) >= size and (patient is None or patient != _patient(batch[-1]))
-        if is_full or len(batch) >= _MOST * size:
+        is_same = bool(batch) and patient is not None and patient == _patient(batch[-1])
+        if n_own >= _MOST * size if is_same else len(batch) >= size:
             yield batch
-            batch = []
+            batch, is_same = [], False
         batch.append(note)
+        n_own = n_own + 1 if is_same else 1
     if batch:
         yield batch
 

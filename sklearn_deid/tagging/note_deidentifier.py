@@ -79,8 +79,8 @@ class NoteDeidentifier(BaseEstimator):
     memory_unit : {"note", "patient"}, default="note"
         Range of notes over which a `DeidTagger` remembers the words that are PHI. "note" is each note alone. "patient"
         means consecutive notes with the same ``Document.patient_id``; pass the notes of a patient one after the other.
-        The notes of a patient are tagged in one batch, of at most ten times ``batch_size`` notes. With "patient", the
-        spans of a note depend on the other notes of the patient. `save` does not store ``memory_unit``.
+        The notes of a patient are tagged in one batch, if there are at most ten times ``batch_size`` notes. With
+        "patient", the spans of a note depend on the other notes of the patient. `save` does not store ``memory_unit``.
     self_training : SelfTraining, optional
         Settings with which `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional

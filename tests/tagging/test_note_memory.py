@@ -226,3 +226,10 @@ def test_spans_depend_on_the_run_of_a_patient_and_on_nothing_else(fitted, local_
         assert places(together.set_params(batch_size=size).annotate(notes)) == expected
     assert places(together.annotate(texts)) == alone, "a string belongs to no patient"
     assert places(together.set_params(batch_size=1, n_jobs=2).annotate(notes)) == expected
+
+
+def test_other_patients_do_not_divide_the_notes_of_a_patient():
+    """The spans of a note would depend on the notes of the patient before."""
+    alone = list(note_batches(noted(*"p" * 25), 2, "patient"))
+    behind = list(note_batches(noted("q", *"p" * 25), 2, "patient"))
+    assert [[n.patient_id for n in batch].count("p") for batch in behind] == [len(batch) for batch in alone] == [20, 5]
