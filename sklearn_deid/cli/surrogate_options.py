@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -22,9 +23,11 @@ from ..surrogates import (
     Replacement,
     SurrogateEngine,
     note_replacements,
+    read_mapping,
     read_or_make_key,
     rewritten,
 )
+from ..surrogates.mapping_file import mapping_row
 from ..text import Document, Span
 from .annotating import Learn, Result
 from .note_output import check_apart, check_no_work_file
@@ -109,14 +112,16 @@ class PhiReplacements:
             return lambda document, spans: replacements(replace(document, spans=spans)), None
         settings = {"locale": self.arguments.locale, "date_shift": self.arguments.date_shift}
         engine = SurrogateEngine(key=self.key, **{name: given for name, given in settings.items() if given is not None})
-        mapping = None
+        mapping, earlier = None, frozenset[bytes]()
         if self.arguments.mapping is not None and self.key is not None:
             mapping = stack.enter_context(MappingFile(Path(self.arguments.mapping), self.key))
+            # A stopped run may have written a note here and not into its output: the resumed run redacts it again.
+            earlier = frozenset(map(_digest, read_mapping(mapping.path, self.key)))
 
         def surrogates(document: Document, spans: tuple[Span, ...]) -> list[Replacement]:
             annotated = replace(document, spans=spans)
             found = engine.replacements(annotated)
-            if mapping is not None:
+            if mapping is not None and _digest(mapping_row(annotated, found)) not in earlier:
                 _write(mapping, annotated, found)
             return found
 
@@ -142,6 +147,10 @@ def _check_files(arguments: Namespace) -> None:
                 "The key and the mapping must not be in the output: they restore the originals.", path=str(path)
             )
         check_no_work_file(path, output)
+
+
+def _digest(row: dict[str, Any]) -> bytes:
+    return sha256(json.dumps(row).encode()).digest()
 
 
 def _write(mapping: MappingFile, note: Document, replacements: Sequence[Replacement]) -> None:

@@ -104,17 +104,7 @@ class MappingFile:
             If another program has written to the file, since lines of two runs in one file could not be read.
         """
         assert self._descriptor is not None  # inside of the block of ``with``
-        rows = [
-            {
-                "start": span.start,
-                "end": span.end,
-                "label": span.label,
-                "original": document.text[span.start : span.end],
-                "surrogate": surrogate,
-            }
-            for span, surrogate, _ in replacements
-        ]
-        plain = json.dumps({"doc_id": document.doc_id, "replacements": rows}).encode()
+        plain = json.dumps(mapping_row(document, replacements)).encode()
         # JSON may end with blanks.
         plain += b" " * (-len(plain) % _PADDED_TO)
         nonce = secrets.token_bytes(_NONCE_BYTES)
@@ -138,6 +128,21 @@ class MappingFile:
             os.ftruncate(self._descriptor, self._size)
             raise
         self._size += len(line)
+
+
+def mapping_row(document: Document, replacements: Iterable[Replacement]) -> dict[str, Any]:
+    """Content of the line of a note, as `read_mapping` yields it."""
+    rows = [
+        {
+            "start": span.start,
+            "end": span.end,
+            "label": span.label,
+            "original": document.text[span.start : span.end],
+            "surrogate": surrogate,
+        }
+        for span, surrogate, _ in replacements
+    ]
+    return {"doc_id": document.doc_id, "replacements": rows}
 
 
 def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:

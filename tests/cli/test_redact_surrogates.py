@@ -207,3 +207,32 @@ def test_resumed_run_knows_the_names_of_finished_notes(run, one_patient, tmp_pat
         code, _, err = run(*command, "--output", output, "--resume")
         assert code == 0 and f"{3 - n_done} " in err and f"{n_done} were finished before" in err
         assert output.read_bytes() == expected
+
+
+@pytest.mark.parametrize("more", [(), ("--text-column", "text", "--id-column", "doc_id")])
+def test_a_mapping_holds_each_note_once_after_a_stop(run, one_patient, tmp_path, monkeypatch, more):
+    """The note at which the run was stopped was in the mapping twice, and in a table, all notes of its block."""
+    pytest.importorskip("cryptography")
+    (tmp_path / "secret").mkdir()
+    key, mapping = tmp_path / "secret" / "key", tmp_path / "secret" / "mapping"
+    options = ("--mode", "surrogate", "--locale", "en", "--key-file", key, "--mapping", mapping, *more)
+    command = (
+        "redact",
+        one_patient,
+        "--model",
+        tmp_path / "model",
+        "--quiet",
+        *options,
+        "--output",
+        tmp_path / "o.jsonl",
+    )
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TableOutput if more else NoteOutput, "write", stop)
+        assert run(*command)[0] == 130
+    assert run(*command, "--resume")[0] == 0
+    ids = [row["doc_id"] for row in read_mapping(mapping, read_or_make_key(key))]
+    assert len(ids) == len(set(ids)) == 3
