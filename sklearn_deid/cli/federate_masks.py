@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..exceptions import DeidError
 from .failures import DONE
 from .options import add_command, add_number, fraction, named_value, positive
 
@@ -56,6 +57,8 @@ def masks(arguments: argparse.Namespace) -> int:
     """Write the keys into the agreement."""
     from ..federated.sites import FederationConfig, read_settings, write_settings
 
+    if len(dict(arguments.key)) < len(arguments.key):
+        raise DeidError("--key names a site twice. Give each site one key.")
     agreement = read_settings(FederationConfig, arguments.agreement)
     chosen = {"mask_bound": arguments.bound, "mask_fraction": arguments.fraction}
     # The screen compares single updates, which the server no longer sees.

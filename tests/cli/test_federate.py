@@ -101,6 +101,10 @@ def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
         keys.append(capsys.readouterr().out.strip())
     options = [word for n, key in enumerate(keys, 1) for word in ("--key", f"site-{n}={key}")]
     assert main(["federate", "masks", "masked/federation.json", *options[:4]]) == 2
+    capsys.readouterr()
+    # The last key counted without a word.
+    assert main(["federate", "masks", "masked/federation.json", *options[:2], *options]) == 2
+    assert "--key names a site twice" in capsys.readouterr().err
     assert main(["federate", "masks", "masked/federation.json", *options, "--fraction", "0.5"]) == 0
     agreement = read_settings(FederationConfig, federation / "masked" / "federation.json")
     assert (list(agreement.mask_keys.values()), agreement.mask_fraction) == (keys, 0.5)
