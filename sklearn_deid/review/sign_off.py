@@ -184,12 +184,15 @@ class SignOff:
         Raises
         ------
         DeidError
-            If no note was read, a note lacks a type or was read twice, or the notes are not the notes that `draw`
-            chose.
+            If no note was read, a note lacks a type or a number in ``hidden``, a note was read twice, or the notes are
+            not the notes that `draw` chose.
         """
         if not read:
             raise DeidError("No note was read.")
         self._check_sample([note.doc_id for note in read])
+        uncounted = next((note.doc_id for note in read if hidden is not None and note.doc_id not in hidden), None)
+        if uncounted is not None:
+            raise DeidError("This note has no number in 'hidden'.", doc_id=uncounted)
         notes = [replace(note, spans=tuple(merge_spans(note.spans))) for note in read]
         strata = _strata([note.doc_id for note in notes], types)
         whole = _release_sizes(strata, n_release)

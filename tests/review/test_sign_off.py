@@ -191,6 +191,8 @@ def test_surrogates_give_no_share_of_items():
     assert SignOff(2).assess([note(0, 1, n_hidden=0)]).items_ is None
     hidden = SignOff(2).assess([note(0, 1, n_hidden=0)], hidden={"n000": 9}).items_
     assert (hidden.n_leaks, hidden.n) == (1, 10)
+    with pytest.raises(DeidError, match="no number in 'hidden'"):
+        SignOff(2).assess([note(0, 1), note(1)], hidden={"n000": 9})
 
 
 def test_boxes_and_lines_are_no_hidden_items():
