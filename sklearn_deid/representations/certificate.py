@@ -5,6 +5,7 @@ cover.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,13 @@ class Certificate:
     n_releases: int = 1
     quantile: float = 0.95
     max_sentences: int | None = 100
+
+    def __post_init__(self) -> None:
+        n = self.max_sentences
+        if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 0):
+            raise ValueError(
+                f"The 'max_sentences' parameter must be None or a whole number of at least 0. Got {n!r} instead."
+            )
 
     def complete(self, bound: PrivacyBound, coverage: PhiCoverage | None) -> PrivacyBound:
         """Return the bound on random pairs, completed by all other parts of the certificate.

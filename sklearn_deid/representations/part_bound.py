@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 from scipy.stats import binom
@@ -98,7 +99,7 @@ class PartBound:
         n = len(accuracies)
         if not n:
             raise ValueError("There is no pair of sentences to compute the bound for.")
-        if not 0.0 < quantile <= 1.0:
+        if not isinstance(quantile, Real) or isinstance(quantile, bool) or not 0.0 < quantile <= 1.0:
             raise ValueError(f"The 'quantile' parameter must be above 0 and at most 1. Got {quantile!r}.")
         ordered = _with_slack(accuracies, slack).sort().values  # shape: (n,)
         # Ranks between which the quantile lies with 95 % probability, for every distribution of the accuracies.

@@ -448,7 +448,7 @@ class PrivateRepresenter(SentenceTransformer):
         SequenceError
             If no PHI token of X can be replaced.
         ValueError
-            If there is no output noise.
+            If there is no output noise, or if ``n_releases``, ``quantile`` or ``max_sentences`` is out of range.
         """
         self._check_fitted()
         if self.network_.output_noise.kind == "none":

@@ -205,6 +205,15 @@ def test_bound_is_the_one_of_the_definition(data, fitted):
     assert found.n_pairs == 1 and 0.5 <= found.mean_accuracy.value <= 1.0
 
 
+@pytest.mark.parametrize(
+    "option", [{"quantile": "a"}, {"quantile": 1.5}, {"max_sentences": -1}, {"max_sentences": "a"}, {"n_releases": 0}]
+)
+def test_options_of_certify_are_checked(data, fitted, option):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=f"The '{next(iter(option))}' parameter"):
+        fitted.certify(X, y, **option)
+
+
 def test_bound_grows_with_releases_and_holds_on_held_out_patients(data, fitted):
     X, y, _ = data
     assert fitted.bound_.mean_accuracy.value <= 0.56 and fitted.bound_.n_pairs > 0
