@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import read_corpus, write_corpus
+from ..io.registry import unanswered_ids
 from .annotating import load_deidentifier
 from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart, check_new
@@ -61,9 +62,14 @@ def run(arguments: argparse.Namespace) -> int:
     check_new(arguments.overwrite, path)
     from ..review import suggest_notes
 
-    known = set() if arguments.exclude is None else {note.doc_id for note in read_corpus(arguments.exclude)}
+    known: set[str] = set()
+    if arguments.exclude is not None:
+        # Tasks that nobody has answered are still to be reviewed.
+        known = {note.doc_id for note in read_corpus(arguments.exclude)} - unanswered_ids(arguments.exclude)
     withheld: list[CorpusFormatError] = []
     notes = [note for note in source.read(withheld.append) if note.doc_id not in known]
+    if known and not notes and not withheld:
+        raise DeidError("All notes are in the file of --exclude: no note is left to choose.")
     deidentifier = load_deidentifier(arguments)
     notes = tagged(deidentifier, notes, withheld)
     chosen = suggest_notes(deidentifier, notes, arguments.notes)

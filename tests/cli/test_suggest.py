@@ -1,5 +1,7 @@
 """``suggest``: the chosen notes with the spans of the model, without those that are annotated already."""
 
+import json
+
 from sklearn_deid import load, read_corpus, write_corpus
 from sklearn_deid.review import suggest_notes
 
@@ -19,6 +21,25 @@ def test_annotated_notes_are_not_chosen_again(run, raw, model, notes, tmp_path):
     write_corpus(notes[:9], tmp_path / "known.jsonl")
     command = ["suggest", raw, "--model", model, "--output", tmp_path / "next.jsonl"]
     assert run(*command, "--exclude", tmp_path / "known.jsonl")[0] == 0
+    assert sorted(n.doc_id for n in read_corpus(tmp_path / "next.jsonl")) == [n.doc_id for n in notes[9:]]
+
+    write_corpus(notes, tmp_path / "all.jsonl")
+    code, _, err = run(
+        "suggest", raw, "--model", model, "--output", tmp_path / "none.jsonl", "--exclude", tmp_path / "all.jsonl"
+    )
+    assert (code, "no note is left to choose" in err, (tmp_path / "none.jsonl").exists()) == (2, True, False)
+
+
+def test_unanswered_tasks_are_chosen_again(run, raw, model, notes, tmp_path):
+    """An export of Label Studio with all tasks, of which the reader has answered nine."""
+    export = tmp_path / "export.json"
+    write_corpus(notes, export, "labelstudio")
+    tasks = json.loads(export.read_text(encoding="utf-8"))
+    for task in tasks[9:]:
+        task["annotations"] = []
+    export.write_text(json.dumps(tasks), encoding="utf-8")
+    command = ["suggest", raw, "--model", model, "--output", tmp_path / "next.jsonl"]
+    assert run(*command, "--exclude", export)[0] == 0
     assert sorted(n.doc_id for n in read_corpus(tmp_path / "next.jsonl")) == [n.doc_id for n in notes[9:]]
 
 
