@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from math import isfinite, sqrt
+from math import ceil, floor, isfinite, sqrt
 from numbers import Integral, Real
 from statistics import NormalDist
 from typing import Any
@@ -184,10 +184,10 @@ def _part_row(title: str, part: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _with_interval(name: str, numbers: Mapping[str, Any]) -> str:
-    shown = _share_or_number(name, numbers[name])
+    shown = _bounded(name, numbers[name], up=True)
     if numbers.get(f"{name}_low") is None or numbers.get(f"{name}_high") is None:
         return shown
-    low, high = (_share_or_number(name, numbers[f"{name}_{end}"]) for end in ("low", "high"))
+    low, high = (_bounded(name, numbers[f"{name}_{end}"], up=end == "high") for end in ("low", "high"))
     return f"{shown} (95 % interval {low} to {high})"
 
 
@@ -246,7 +246,8 @@ def _more_releases(bound: Mapping[str, Any]) -> list[str]:
     distance = bound.get("mean_distance")
     if not isinstance(distance, Real) or bound.get("n_releases", 1) != 1:
         return []
-    at_most = [f"{r} releases: {100 * NormalDist().cdf(sqrt(r) * float(distance) / 2):.1f} %" for r in (2, 5, 10)]
+    accuracies = {r: NormalDist().cdf(sqrt(r) * float(distance) / 2) for r in (2, 5, 10)}
+    at_most = [f"{r} releases: {_bounded('accuracy', accuracy, up=True)}" for r, accuracy in accuracies.items()]
     return [f"The mean accuracy for several releases of each sentence is at most: {'; '.join(at_most)}."]
 
 
@@ -286,12 +287,22 @@ def _plain(value: Any) -> str:
 
 
 def _share_or_number(name: str, value: Any) -> str:
-    is_share = (
+    return f"{100 * float(value):.1f} %" if _is_share(name, value) else _number(value, name)
+
+
+def _bounded(name: str, value: Any, *, up: bool) -> str:
+    """Round the figure of a bound up, or its lower end down: a bound that is rounded to the nearest does not hold."""
+    if not _is_share(name, value) or name == "quantile":
+        return _share_or_number(name, value)
+    steps = round(1000 * float(value), 6)  # a product such as 0.57 * 1000 can lie just above a whole number
+    return f"{(ceil(steps) if up else floor(steps)) / 10:.1f} %"
+
+
+def _is_share(name: str, value: Any) -> bool:
+    is_named = (
         re.search("accuracy|quantile|probability|share|with_casing|_f1$|^low|^high|figure", str(name)) is not None
     )
-    if is_share and isinstance(value, Real) and not isinstance(value, (bool, Integral)) and 0 <= float(value) <= 1:
-        return f"{100 * float(value):.1f} %"
-    return _number(value, name)
+    return is_named and isinstance(value, Real) and not isinstance(value, (bool, Integral)) and 0 <= float(value) <= 1
 
 
 def _whole(value: Any, name: Any) -> int:
