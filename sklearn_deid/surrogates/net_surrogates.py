@@ -22,6 +22,8 @@ _PATHS = ("portal", "patients", "results", "info", "news", "contact", "about", "
 _ADDRESS = re.compile(r"(?<![^\s<>,;(])(mailto:)?([^\s@<>,;]+)@([^\s@<>,;]*\w)", re.IGNORECASE)
 _URL = re.compile(r"((?:https?|ftp)://)?([^\s/?#]+)(\S*)", re.IGNORECASE)
 _LONGEST_CODE = 3
+# The most characters of an address by RFC 3696. Each name in a login is replaced with the text around the name.
+_LONGEST_ADDRESS = 320
 
 
 class NetSurrogates:
@@ -57,8 +59,14 @@ class NetSurrogates:
         self._avoided = avoided
 
     def email(self, text: str) -> str | None:
-        """Surrogates of the mail addresses in ``text``; None without addresses, or with words between addresses."""
-        if not _ADDRESS.search(text) or re.search(r"\w", _ADDRESS.sub("", text)):
+        """Surrogates of the mail addresses in ``text``.
+
+        None without addresses, with words between addresses, or with an address that is too long.
+        """
+        addresses = list(_ADDRESS.finditer(text))
+        if not addresses or re.search(r"\w", _ADDRESS.sub("", text)):
+            return None
+        if any(len(address[0]) > _LONGEST_ADDRESS for address in addresses):
             return None
         return _ADDRESS.sub(self._address, text)
 
@@ -71,16 +79,19 @@ class NetSurrogates:
         path = re.sub(r"[^\W_]+", lambda word: _path_word(word[0], chance), found[3])
         return (found[1] or "") + _case(self._domain(found[2]), found[2]) + _case(path, found[3])
 
-    def username(self, text: str) -> str:
-        """Login in the form of ``text``, made like the part of a mail address before the @.
+    def username(self, text: str) -> str | None:
+        """Login in the form of ``text``, made like the part of a mail address before the @; None if it is too long.
 
         If each letter were replaced by one letter, the login would reveal the length of the surname.
         """
+        return None if len(text) > _LONGEST_ADDRESS else self._login(text)
+
+    def _login(self, text: str) -> str:
         names = self._names_in(fold(text))
         return _case(re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), text), text)
 
     def _address(self, found: re.Match[str]) -> str:
-        return f"{found[1] or ''}{self.username(found[2])}@{_case(self._domain(found[3]), found[3])}"
+        return f"{found[1] or ''}{self._login(found[2])}@{_case(self._domain(found[3]), found[3])}"
 
     def _word(self, word: str, names: dict[str, str]) -> str:
         chance = self._chance.of("word of an address", fold(word))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -93,7 +94,8 @@ class NoteMentions:
             before = self._text[self._end_before(i) : self._spans[i].start].rstrip().rpartition("\n")[2]
         elif kind == "date":
             before = self._before_places(i) + before
-        is_part = kind in ("place", "region", "postcode") and i not in self._towns
+        at = bisect_left(self._towns, i)
+        is_part = kind in ("place", "region", "postcode") and self._towns[at : at + 1] != [i]
         near = self._nearest(i, self._towns) if is_part else ""
         if not near and (kind == "postcode" or i in self._codes):
             near = self._nearest(i, self._regions)
@@ -139,8 +141,9 @@ class NoteMentions:
         def distance(j: int) -> int:
             return max(spans[j].start - spans[i].end, spans[i].start - spans[j].end)
 
-        # Negative for spans that overlap, which are the nearest.
-        best = min(places, key=distance, default=None)
+        # The places are in order: the nearest is directly before or behind the span.
+        behind = bisect_left(places, i)
+        best = min(places[max(0, behind - 1) : behind + 1], key=distance, default=None)
         return self._name(best) if best is not None and distance(best) <= _NEAR else ""
 
     def _rest_of_range(self, i: int) -> str:

@@ -131,9 +131,8 @@ class PersonSurrogates:
         """Surrogate of each known name in a folded text, such as the names in a mail address."""
         found = {}
         for role in (GIVEN, SURNAME):
-            for spelling, canonical in self.known.spellings(role):
-                if len(spelling) > 2 and spelling in text:
-                    found[spelling] = self._name(role, canonical, self._sexes.get(canonical))
+            for spelling, canonical in self.known.in_address(role, text):
+                found[spelling] = self._name(role, canonical, self._sexes.get(canonical))
         return found
 
     def initial_of(self, letter: str, surname: str) -> str:
