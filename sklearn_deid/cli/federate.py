@@ -177,7 +177,7 @@ def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus
 
 def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: int) -> str:
     """Line for the officer of the site: planned epsilon of the whole training, or spent epsilon if a ledger exists."""
-    from ..federated.privacy_ledger import SITE_DELTA, spent_epsilon
+    from ..federated.privacy_ledger import SITE_DELTA, epsilon_text, spent_epsilon
 
     patients, uploads = settings.patient_privacy(), settings.promise(agreement.n_epochs)
     # The spent part is in the state of the worker, which no command reads.
@@ -201,9 +201,10 @@ def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: in
     spent = "; officer.log states the spent epsilon" if has_begun else "; nothing is spent yet"
     if uploads is None:
         return "Updates are sent without noise: the information about the notes in them is not bounded."
+    epsilon = epsilon_text(spent_epsilon(uploads, SITE_DELTA))
     return (
-        f"This site as a whole, and so each of its patients: epsilon {spent_epsilon(uploads, SITE_DELTA):.3f} at delta "
-        f"{SITE_DELTA:g} for the uploads of all {agreement.n_epochs} local epochs{spent}."
+        f"This site as a whole, and so each of its patients: epsilon {epsilon} at delta {SITE_DELTA:g} for the "
+        f"uploads of all {agreement.n_epochs} local epochs{spent}."
     )
 
 

@@ -42,6 +42,7 @@ def add_simulation(steps: Any) -> None:
 
 def simulate(arguments: argparse.Namespace) -> int:
     """Train and print the comparison."""
+    from ..federated.privacy_ledger import epsilon_text
     from ..tagging import DeidTagger
 
     device = set_machine(arguments)
@@ -65,8 +66,8 @@ def simulate(arguments: argparse.Namespace) -> int:
     if arguments.patient_epsilon is None:
         print("Updates are sent without noise: no epsilon is promised.")
     else:
-        spent, delta = max(results["fedavg"].epsilon_), results["fedavg"].privacy.delta
-        print(f"epsilon of each patient, common model: {spent:.3f} at delta {delta:g}. The other models have no noise.")
+        spent, delta = epsilon_text(max(results["fedavg"].epsilon_)), results["fedavg"].privacy.delta
+        print(f"epsilon of each patient, common model: {spent} at delta {delta:g}. The other models have no noise.")
     return DONE
 
 

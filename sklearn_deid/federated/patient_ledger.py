@@ -12,6 +12,7 @@ from typing import Any
 from .._atomic import write_file
 from .._optional import import_optional
 from ..exceptions import ExchangeError
+from .privacy_ledger import epsilon_text
 from .value_checks import is_number, is_whole
 
 _KIND = "patient privacy ledger"
@@ -188,8 +189,8 @@ class PatientLedger:
     def line(self) -> str:
         """One line for the officer of the site: spent and planned epsilon, delta, steps and noise."""
         return (
-            f"Each patient: epsilon {self.spent_epsilon():.3f} of {self.epsilon:g} spent at delta {self.delta:g}, "
-            f"{self.n_spent} of {self.n_planned} steps, noise multiplier {self.noise_multiplier:.3f}, "
+            f"Each patient: epsilon {epsilon_text(self.spent_epsilon())} of {self.epsilon:g} spent at delta "
+            f"{self.delta:g}, {self.n_spent} of {self.n_planned} steps, noise multiplier {self.noise_multiplier:.3f}, "
             f"sampling rate {self.sampling_rate:g}."
         )
 

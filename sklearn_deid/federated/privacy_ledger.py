@@ -133,6 +133,19 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
     return float(accountant.get_epsilon(delta)) + pure
 
 
+def epsilon_text(epsilon: float) -> str:
+    """Write an epsilon with three decimals, rounded up: an epsilon that is rounded down is not guaranteed.
+
+    Examples
+    --------
+    >>> from sklearn_deid.federated.privacy_ledger import epsilon_text
+    >>> epsilon_text(1.3562), epsilon_text(7.5), epsilon_text(math.inf)
+    ('1.357', '7.500', 'inf')
+    """
+    steps = round(1000 * epsilon, 6)  # a product such as 0.57 * 1000 can lie just above a whole number
+    return f"{math.ceil(steps) / 1000:.3f}" if math.isfinite(epsilon) else str(epsilon)
+
+
 def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
     """Upper bound of `spent_epsilon` in closed form; a few percent larger than `spent_epsilon` for large values.
 

@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import re
 import stat
 
 import numpy as np
@@ -376,6 +377,8 @@ class TestAccountant:
             ledger.charge(n_steps)
             accountant.compose(step, n_steps)
             assert ledger.spent_epsilon() == pytest.approx(accountant.get_epsilon(1e-5), rel=0.01)
+            shown = float(re.search(r"epsilon ([\d.]+) of", ledger.line()).group(1))
+            assert ledger.spent_epsilon() <= shown < ledger.spent_epsilon() + 0.001, "rounded up"
         assert 7.9 < ledger.spent_epsilon() <= 8.0
         assert "of 8 spent at delta 1e-05, 120 of 120 steps" in ledger.line()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
-from ..privacy_ledger import SITE_DELTA, spent_epsilon
+from ..privacy_ledger import SITE_DELTA, epsilon_text, spent_epsilon
 from ..rotating_guard import RotatingGuard, guard_of
 from ..selection import check_finite_vector
 from ..state_file import read_state, valid_fields, write_state
@@ -273,8 +273,9 @@ class SiteTraining:
             return ledger.line()
         if self.promised is None:
             return "Each patient: no epsilon is promised."
-        spent, total = spent_epsilon(self.worker.ledger, SITE_DELTA), spent_epsilon(self.promised, SITE_DELTA)
-        return f"This site as a whole: epsilon {spent:.3f} of {total:.3f} spent at delta {SITE_DELTA:g}."
+        ledgers = self.worker.ledger, self.promised
+        spent, total = (epsilon_text(spent_epsilon(ledger, SITE_DELTA)) for ledger in ledgers)
+        return f"This site as a whole: epsilon {spent} of {total} spent at delta {SITE_DELTA:g}."
 
     def _wanted(self) -> dict[str, Any]:
         # The same message for all sites.
