@@ -604,8 +604,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         With `PatientPrivacy`, the result is the epsilon of each patient, at the delta of `PatientPrivacy`. Otherwise
         the guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
         guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. The guarantee does not cover
-        ``history_`` and the workers' own taggers. Epsilon is infinite if a worker has also sent updates without noise,
-        because ``privacy`` was changed between two rounds.
+        ``history_`` and the workers' own taggers. Each `fit` starts `epsilon_` anew: after several fits on the same
+        notes, add up the epsilons (and the deltas) of all fits. Epsilon is infinite if a worker has also sent updates
+        without noise, because ``privacy`` was changed between two rounds.
 
         Raises
         ------
