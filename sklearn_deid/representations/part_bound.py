@@ -129,12 +129,13 @@ class PartBound:
         return cls(**with_estimates(plain, _ESTIMATES, plain["n_cases"]))
 
     def __str__(self) -> str:
-        casing = self.mean_with_casing
-        beside = "" if casing is None else f", with the casing {casing.value:.3f}"
+        casing, mean = self.mean_with_casing, self.mean_accuracy
+        beside = "" if casing is None else f", with the casing {_rounded_up(casing.value)}"
+        low = math.floor(round(1000 * mean.low, 6)) / 1000
         return (
-            f"mean {self.mean_accuracy.value:.3f} ({self.mean_accuracy.low:.3f} to {self.mean_accuracy.high:.3f})"
-            f"{beside}; {100 * self.quantile:g} % quantile {self.quantile_accuracy.value:.3f}; largest "
-            f"{self.largest_accuracy:.3f}; n = {self.n_cases}, releases: {self.n_releases}"
+            f"mean {_rounded_up(mean.value)} ({low:.3f} to {_rounded_up(mean.high)}){beside}; {100 * self.quantile:g} "
+            f"% quantile {_rounded_up(self.quantile_accuracy.value)}; largest {_rounded_up(self.largest_accuracy)}; n = "
+            f"{self.n_cases}, releases: {self.n_releases}"
         )
 
 
@@ -208,6 +209,10 @@ def with_estimates(plain: Mapping[str, Any], names: tuple[str, ...], n: int) -> 
             value, low, high = (numbers.pop(name + end) for end in ("", "_low", "_high"))
             numbers[name] = Estimate(value, low, high, n)
     return numbers
+
+
+def _rounded_up(accuracy: float) -> str:
+    return f"{math.ceil(round(1000 * accuracy, 6)) / 1000:.3f}"
 
 
 def _with_slack(accuracies: Tensor, slack: float) -> Tensor:

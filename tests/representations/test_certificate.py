@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -234,6 +235,9 @@ def test_cases_are_summarised_as_numpy_does():
     assert part.quantile_accuracy.value == pytest.approx(np.quantile(accuracies, 0.9) + 1e-3, abs=2e-3)
     assert part.largest_accuracy == min(1.0, accuracies.max() + 1e-3) and part.n_cases == 1000
     assert PartBound.from_dict(part.to_dict()) == part
+    shown = {name: float(re.search(rf"{name} ([\d.]+)", str(part)).group(1)) for name in ("mean", "quantile")}
+    assert 0 <= shown["mean"] - part.mean_accuracy.value < 1e-3, "a bound is rounded up"
+    assert 0 <= shown["quantile"] - part.quantile_accuracy.value < 1e-3
     with pytest.raises(ValueError, match="no pair"):
         PartBound.of(torch.zeros(0), n_releases=1)
 
