@@ -134,8 +134,8 @@ class PartBound:
         low = math.floor(round(1000 * mean.low, 6)) / 1000
         return (
             f"mean {_rounded_up(mean.value)} ({low:.3f} to {_rounded_up(mean.high)}){beside}; {100 * self.quantile:g} "
-            f"% quantile {_rounded_up(self.quantile_accuracy.value)}; largest {_rounded_up(self.largest_accuracy)}; n = "
-            f"{self.n_cases}, releases: {self.n_releases}"
+            f"% quantile {_rounded_up(self.quantile_accuracy.value)}; largest {_rounded_up(self.largest_accuracy)}; n "
+            f"= {self.n_cases}, releases: {self.n_releases}"
         )
 
 
