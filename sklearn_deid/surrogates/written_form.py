@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 
 from .folding import fold
@@ -74,6 +75,8 @@ def written_form(
     >>> written_form("AB-123", "MEDICALRECORD", "en")
     'AA-999'
     """
+    # The engine composes letters and accents, too.
+    text = unicodedata.normalize("NFC", text)
     kind = (label_kinds() if kinds is None else kinds).get(label, "")
     words = locale_words(guess_locale(text) if locale == "auto" else locale)
     if kind in _OF_TOWNS and (parts := without_legal_form(text))[1]:

@@ -1,5 +1,7 @@
 """Originals of one written form give surrogates of one law; what differs in form is told by design."""
 
+import unicodedata
+
 import pytest
 from scipy.stats import ks_2samp
 
@@ -133,3 +135,17 @@ def test_lengths_of_words_are_not_told(one, other, label):
 def test_the_length_of_a_code_is_stated():
     codes = ("ABC Clinic", "ABCD Clinic", "ABCDE Clinic", "ABCDEF Clinic")
     assert len({written_form(text, "HOSPITAL", "en") for text in codes}) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("M\u00fcller", "PATIENT"),
+        ("K\u00f6nigstra\u00dfe 5", "STREET"),
+        ("\u00c4B-12", "MEDICALRECORD"),
+        ("3. M\u00e4rz", "DATE"),
+    ],
+)
+def test_accents_of_their_own_make_no_other_form(text, label):
+    """The engine composes them, and the form of "Mu\u0308ller" was that of no other name."""
+    assert written_form(unicodedata.normalize("NFD", text), label, "de") == written_form(text, label, "de")
