@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -245,6 +246,15 @@ def _with_interval(estimate: Estimate | float | None) -> str:
     return f"{percent(estimate.value)} ({percent(estimate.low)} to {percent(estimate.high)})"
 
 
+def _bound_text(bound: Any) -> str:
+    """Write a proved accuracy, rounded up: a bound that is rounded to the nearest does not hold."""
+    if not isinstance(bound, Estimate) or math.isnan(bound.low):
+        return _with_interval(bound)
+    value, high = (f"{math.ceil(round(1000 * share, 6)) / 10:.1f} %" for share in (bound.value, bound.high))
+    low = f"{math.floor(round(1000 * bound.low, 6)) / 10:.1f} %"
+    return value if bound.low == bound.high else f"{value} ({low} to {high})"
+
+
 def _proved(report: Any) -> Iterator[Block]:
     if not any(r.threat == "representation" for r in report.results):
         return
@@ -253,7 +263,7 @@ def _proved(report: Any) -> Iterator[Block]:
     if not rows and not report.bounds:
         yield Paragraph(_NO_BOUND)
     yield from (
-        Paragraph(f"{capital(r.measure)}, {r.name}: {_with_interval(r.attack)}.{_tail(r.details)} {r.attacker}")
+        Paragraph(f"{capital(r.measure)}, {r.name}: {_bound_text(r.attack)}.{_tail(r.details)} {r.attacker}")
         for r in rows
     )
     for name, bound in (report.bounds or {}).items():

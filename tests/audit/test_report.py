@@ -401,5 +401,7 @@ def test_further_figures_are_told():
     figures = {"quantile": 0.95, "quantile_accuracy": 0.69, "largest_accuracy": 0.83}
     proved = AttackResult(**{**vars(told), "details": figures})
     text = AuditReport([read, proved]).to_markdown()
+    above = AttackResult(**{**vars(told), "attack": Estimate(0.5441, 0.5368, 0.5512, 100)})
+    assert "54.5 % (53.6 % to 55.2 %)" in AuditReport([read, above]).to_markdown(), "a bound is rounded up"
     assert "| inversion | seen 59 % (55 % to 63 %); n words 25575; by, a 2 |" in text
     assert "For 95 % of the pairs, the accuracy is at most 69 %. The largest accuracy is 83 %." in text
