@@ -44,6 +44,8 @@ _ESCAPED = re.compile(
     rf"(?<=[{_LETTERS}])%(?:0[AaDd]|20|2[Cc]|2[Ee]|2[Ff]|3[Aa]|40)(?=[{_LETTERS}])"
     rf"|(?<=[{_LETTERS}]){_QUOTE}(?![0-9])|(?<![0-9.,]){_QUOTE}(?=[{_LETTERS}])"
 )
+# Line breaks and tabs that spreadsheet programs write into cells, beside a word.
+_ESCAPED_BREAK = re.compile(r"(?<=\S)(?:_x000[9ADad]_)+|(?:_x000[9ADad]_)+(?=\S)")
 # Lines to fill in, such as "Name:____Ann____", and words that underscores join or stress. Underscores of addresses,
 # names of files and identifiers are parts of them.
 _LINE = re.compile(r"(?<!_)_{2,}(?!_)")
@@ -94,6 +96,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     ``<U+00FC>``, and UTF-8 in another encoding
     tags of HTML and of names, without attributes   the end of a line (``<br>``), or a space
     blanks and signs of web addresses in names      the character (``%20`` is a space)
+    line breaks of spreadsheets (``_x000D_``)       a space
     underscores between words, or of a line to      a space
     fill in; not in addresses and identifiers
     zero-width characters, soft hyphens, marks of   nothing, beside letters, digits and signs of Latin,
@@ -146,6 +149,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     if "%" in text:
         escaped = _ESCAPED.finditer(reading.text)
         reading = reading.edited([Edit(*found.span(), unquote(found[0])) for found in escaped])
+    if "_x000" in text:
+        reading = reading.edited([Edit(*found.span(), " ") for found in _ESCAPED_BREAK.finditer(reading.text)])
     if "_" in text:
         reading = reading.edited(_underscores(reading.text))
     if layout:

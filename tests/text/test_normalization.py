@@ -253,6 +253,22 @@ def test_underscores_of_addresses_and_identifiers_stay(text):
     assert normalize(text).text == text
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("by Alder_x000D_ and", "by Alder  and"),
+        ("_x000D__x000a_Alder_x000D_\nElm", " Alder \nElm"),
+        ("Ann Alder,_x0009_1960_x000D_", "Ann Alder, 1960 "),
+    ],
+)
+def test_line_breaks_of_spreadsheets_are_blanks(written, read):
+    """Names directly before "_x000D_" were missed."""
+    reading = normalize(written)
+    assert reading.text == read
+    first = read.index("Alder")
+    assert written[slice(*reading.original(first, first + 5))] == "Alder"
+
+
 def test_no_text_in_the_repr():
     assert repr(normalize("Alder")) == "NormalizedText(5 characters)"
 
@@ -275,6 +291,7 @@ def test_no_text_in_the_repr():
         " a",
         "_",
         "_a",
+        "_x000D_",
         "\\u00fc",
         "\\x",
         "\ufffd",
