@@ -91,7 +91,7 @@ def test_several_releases_are_bounded_from_above():
         assert exact <= share <= exact + 2.0
     assert "for several releases of each" not in card(bound={**BOUND, "n_releases": 4})
     one = {"mean_distance": distance_of_accuracy(0.6)}
-    for distance in (one["mean_distance"], 0.3):
+    for distance in (one["mean_distance"], 0.33):
         exact = float(attack_accuracy(torch.tensor(2**0.5 * distance, dtype=torch.float64)))
         assert f"2 releases: {math.ceil(1000 * exact) / 10:.1f} %" in card({"mean_distance": distance})
 
