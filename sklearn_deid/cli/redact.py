@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import DeidError
-from ..io.formats.jsonl import REDACTED
+from ..io import FORMATS
 from ..io.tables import DELIMITERS, Columns, Table, open_table
 from ..io.tables.fhir import DATE_PATH
 from ..io.tables.sql import SqlTable, connect
@@ -122,7 +122,7 @@ def _run_notes(arguments: argparse.Namespace) -> int:
     named = {} if reviewed is None else {"reviewed": reviewed.digest}
     output = NoteOutput(
         path,
-        REDACTED if path.suffix.lower() == ".jsonl" else "text",
+        FORMATS["jsonl" if path.suffix.lower() == ".jsonl" else "text"].for_redacted(),
         **_handling(arguments),
         numbers=numbers,
         stamp=_stamp(arguments, "redact", replacements, **named),

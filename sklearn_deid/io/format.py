@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,9 @@ class Format:
         ``unanswered(path, encoding)`` returns the ids of the documents of a file in which nobody has marked spans, and
         which would look like documents without PHI. None for a format whose files do not show whether a note was
         annotated.
+    write_text : callable, optional
+        ``write_text(document, lossy)`` replaces ``write`` for redacted notes, if ``write`` without spans would say that
+        somebody has read the note and found no PHI.
     annotated : bool, default=True
         Whether the files contain spans.
     writable : bool, default=True
@@ -70,8 +73,13 @@ class Format:
     seeded: Callable[[Path, str | None, int], Iterator[Item]] | None = None
     recognise: Callable[[Sequence[Path]], bool] | None = None
     unanswered: Callable[[Path, str | None], set[str]] | None = None
+    write_text: Callable[[Document, bool], Mapping[str, str]] | None = None
     annotated: bool = True
     writable: bool = True
+
+    def for_redacted(self) -> Format:
+        """Return the format that writes redacted notes."""
+        return self if self.write_text is None else replace(self, write=self.write_text)
 
 
 def document_or_error(read: Callable[..., Document], *arguments: Any) -> Item:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Set
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +110,5 @@ FORMAT = Format(
     one_document=False,
     recognise=has_suffix(".jsonl", ".ndjson"),
     unanswered=unanswered,
+    write_text=write_text,
 )
-#: The same format for redacted notes.
-REDACTED = replace(FORMAT, write=write_text)
