@@ -156,7 +156,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
     if before_apostrophe and len(piece) == 1:
         return ELIDED
     before_apostrophe = before_apostrophe and folded in words.particles
-    if _is_short_particle(pieces, i, words):
+    if is_short_particle(pieces, i, words):
         return KEPT
     is_genitive = i == len(pieces) - 1 and _APOSTROPHE_S.fullmatch("".join(pieces[i - 1 :])) and len(pieces[i - 2]) > 1
     is_alone = len(pieces) == 1
@@ -166,7 +166,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
     # Capitalised particles, and particles of names in capitals.
     space = "".join(pieces[i + 1 : i + 2])
-    is_before_short = "".join(pieces[i + 2 : i + 3]) in words.block("short particles")  # Van 't Hof
+    is_before_short = is_short_particle(pieces, i + 2, words)  # Van 't Hof
     may_begin = folded not in _NEVER_FIRST and space[:1].isspace() and (space.isspace() or is_before_short)
     # At the end, the word is the name ("Anh Le"), unless the surname comes first ("Cruz, Juan De La").
     behind = [k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha() and k not in titles]
@@ -179,13 +179,16 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
     return INITIAL if len(piece) == 1 or is_abbreviated else ""
 
 
-def _is_short_particle(pieces: list[str], i: int, words: LocaleWords) -> bool:
-    """Whether a letter is a particle: v. d. Linden, van 't Hof."""
-    if pieces[i] not in words.block("short particles") or not any(piece[0].isupper() for piece in pieces):
+def is_short_particle(pieces: Sequence[str], i: int, words: LocaleWords) -> bool:
+    """Whether a letter is a particle: v. d. Linden, van 't Hof, VAN 'T HOF."""
+    if "".join(pieces[i : i + 1]).lower() not in words.block("short particles"):
         return False
-    return (
-        pieces[i - 1 : i] != [] and pieces[i - 1][-1] in "/'\u2019" or "".join(pieces[i + 1 : i + 2])[:1] in (".", "/")
-    )
+    before, behind = "".join(pieces[max(0, i - 2) : i]), "".join(pieces[i + 1 : i + 2])[:1]
+    if pieces[i].isupper():
+        # Other capitals are initials.
+        return before[-1:] in ("'", "\u2019") and not before[-2:-1].strip() and behind.isspace()
+    is_name = any(piece[0].isupper() for piece in pieces)
+    return is_name and (before[-1:] in ("/", "'", "\u2019") or behind in (".", "/"))
 
 
 def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:

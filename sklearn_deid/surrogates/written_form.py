@@ -10,7 +10,7 @@ from .folding import fold
 from .institution_surrogates import LONGEST_CODE, is_ward, ward_words
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
-from .name_parsing import whole_name, with_signs_apart
+from .name_parsing import is_short_particle, whole_name, with_signs_apart
 from .net_surrogates import HOSTS
 from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .own_names import without_legal_form
@@ -128,8 +128,10 @@ def _words_form(text: str, kind: str, words: LocaleWords) -> str:
     pieces = _PIECES.findall(text)
     if kind in NAMES:
         pieces = with_signs_apart(pieces, words)
-    titles = title_places(pieces, words) if kind in NAMES else ()
-    form = "".join(fold(piece) if i in titles else _piece(piece, kind, words) for i, piece in enumerate(pieces))
+    kept: set[int] = set()
+    if kind in NAMES:
+        kept = {*title_places(pieces, words), *(i for i in range(len(pieces)) if is_short_particle(pieces, i, words))}
+    form = "".join(fold(piece) if i in kept else _piece(piece, kind, words) for i, piece in enumerate(pieces))
     if kind in NAMES:
         whole = (name for i in range(len(pieces)) if (name := whole_name(pieces, i, words)))
         form += "".join(f" short for {_list_of(name, words)}" for name in whole)

@@ -364,3 +364,16 @@ def test_few_names_are_taken_for_genitives(locale, neighbours):
     ending = [name for name in others if name[-1] == "s" and not words.is_name(name)]
     assert len(ending) > 50
     assert sum(words.without_genitive(name) != name for name in ending) < 0.02 * len(ending)
+
+
+@pytest.mark.parametrize(
+    ("name", "capitals"), [("Van 't Hof", "VAN 'T HOF"), ("Jan van \u2019t Hof", "JAN VAN \u2019T HOF")]
+)
+def test_dutch_particles_in_capitals_stay(name, capitals):
+    """The particle got another letter, and "VAN" was a given name, so that one person had two names."""
+    engine = SurrogateEngine(key=bytes(32), locale="nl")
+    one, other = (
+        engine.rewrite(Document("n", text, (Span(0, len(text), "PATIENT"),), "p")).text for text in (name, capitals)
+    )
+    assert other == one.upper() and "VAN" in other
+    assert written_form(capitals, "PATIENT", "nl") != written_form(capitals.replace("T", "S"), "PATIENT", "nl")
