@@ -35,6 +35,11 @@ def model():
     return load_model("starter-en")
 
 
+def test_notes_with_html_entities_are_tagged(model):
+    """Tokens of entities are their characters, and not the text at their offsets."""
+    assert model.redact(["Glucose &lt; 5. Seen by Dr. Lindqvist."]) == ["Glucose &lt; 5. Seen by Dr. [DOCTOR]."]
+
+
 @pytest.mark.parametrize("name", STARTERS)
 def test_files_are_small_and_listed_in_the_package(name):
     content = {path.name: path.stat().st_size for path in starter_folder(name).iterdir()}
