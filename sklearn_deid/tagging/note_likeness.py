@@ -63,7 +63,7 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
         Number of tokens of PHI.
     """
     tokens = note.tokens.texts
-    n, words = len(tokens), [t for t in tokens if t.isalpha()]
+    n, words = len(tokens), [t for t in tokens if t.isalpha() or _has_marks(t)]
     long = [w for w in words if len(w) >= _SHORTEST]
     foreign = [w for w in words if not w.isascii()]
     # Names, such as François Béranger, do not show the language of a note, and would make short notes unlike.
@@ -84,6 +84,11 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
     )
     units = (len(long), len(long), n, n, len(words), len(note.sentences), len(words), pairs.sum(), n)
     return Measured(np.array(sums, dtype=float), np.array(units, dtype=float), pairs.astype(float))
+
+
+def _has_marks(token: str) -> bool:
+    """Whether a token is a word with combining marks, such as the vowels of Tamil, which `str.isalpha` rejects."""
+    return not token.isascii() and token[0].isalpha() and not any(map(str.isnumeric, token))
 
 
 class NoteLikeness:

@@ -80,6 +80,19 @@ def test_notes_of_another_kind_are_unlike(fitted, strange, kind):
     assert named in FEATURES
 
 
+@pytest.mark.parametrize(
+    "word", ["\u0ba8\u0bcb\u0baf\u0bbe", "\u0c30\u0c4b\u0c17\u0c3f", "\u05dc\u05b5\u05d5\u05b4\u05d9"]
+)
+def test_notes_whose_words_all_have_combining_marks_are_unlike(fitted, word):
+    """Tamil, Telugu, and Hebrew with vowels: `str.isalpha` is false for each word."""
+    (found,) = fitted.note_tagger()([f"{word} " * 60])
+    assert "letters" in found.reason
+
+
+def test_signs_behind_letters_do_not_make_a_note_unlike():
+    assert measure(segment("24 kg/m\u00b2, 3 cm\u00b3"), 0).sums[FEATURES.index("letters")] == 0
+
+
 def test_few_ordinary_notes_are_unlike(fitted):
     new = make_clinical_notes(200, random_state=5)
     found = fitted.__class__(fitted.estimator_, on_error="withhold", on_unlike="withhold")
