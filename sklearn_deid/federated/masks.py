@@ -29,7 +29,8 @@ from .sparse import SparseUpdate
 from .value_checks import check_parameter, is_whole
 
 FEWEST_SITES = 3
-_MAGIC = b"SDM1"
+# Changed with the masks: a host of another version refuses a message instead of adding masks that do not cancel.
+_MAGIC = b"SDM2"
 # magic, digest of the terms of the round
 _HEAD = struct.Struct("<4s32s")
 _PURPOSE = "pairwise masks"
@@ -266,7 +267,9 @@ class MaskingSite:
             shared = self._key.exchange(_part("asymmetric.x25519").X25519PublicKey.from_public_bytes(public_key))
         except ValueError:
             raise ExchangeError("A public key of the round is invalid.") from None
-        info = b"sklearn-deid pairwise masks" + terms.digest
+        # Both keys: X25519 gives one secret for a key and for its sum with a point of small order. The masks of two
+        # pairs could otherwise be equal and cancel within one message.
+        info = b"sklearn-deid pairwise masks" + terms.digest + b"".join(sorted((self.public_key, public_key)))
         key = kdf.HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=info).derive(shared)
         # The key belongs to one pair and one round, so that a counter from 0 never repeats.
         encryptor = ciphers.Cipher(ciphers.algorithms.AES(key), ciphers.modes.CTR(bytes(16))).encryptor()

@@ -91,6 +91,17 @@ def test_masks_of_two_rounds_are_independent(sites):
     assert np.mean(one == other) < 0.01
 
 
+def test_masks_do_not_cancel_within_a_message(sites):
+    """The key of an invented site is that of b plus the point of order 2: both share their secrets with every site."""
+    victim, other = sites[1], sites[0]
+    invented = pow(int.from_bytes(other.public_key, "little"), -1, 2**255 - 19).to_bytes(32, "little")
+    keys = {other.name: other.public_key, victim.name: victim.public_key, "invented": invented}
+    update = np.random.default_rng(0).normal(0, 0.05, 1000).astype(np.float32)
+    terms = MaskedRound(0, MODEL, 1000, keys, FixedPoint())
+    seen = FixedPoint().decode(np.frombuffer(victim.mask(update, terms)[36:], "<u2"), 3)
+    assert abs(np.corrcoef(seen, update)[0, 1]) < 0.1
+
+
 def test_a_drop_out_repeats_the_round(sites):
     update = np.full(4, 0.1, dtype=np.float32)
     first = terms_of(sites, 4)
