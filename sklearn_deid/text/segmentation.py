@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import unescape
 from typing import Any, NamedTuple
 
 from ..exceptions import SequenceError
@@ -96,8 +97,9 @@ def check_segmentation(text: str, cut: Any) -> Segmentation:
     Raises
     ------
     SequenceError
-        If the result is not a `Segmentation`, if tokens overlap or are outside of the text, if a letter or digit is in
-        no token, or if the sentences do not cover all tokens in order.
+        If the result is not a `Segmentation`, if tokens overlap or are outside of the text, if a token is neither the
+        text at its offsets nor this text with unescaped HTML entities, if a letter or digit is in no token, or if the
+        sentences do not cover all tokens in order.
     """
     if not isinstance(cut, Segmentation):
         raise SequenceError(f"A segmenter must return a Segmentation. Got {type(cut).__name__} instead.")
@@ -111,6 +113,9 @@ def check_segmentation(text: str, cut: Any) -> Segmentation:
         if any(map(str.isalnum, text[at:start])):
             raise SequenceError(f"The segmenter returns no token for the text from {at} to {start}.")
         at = end
+    for token, start, end in zip(*cut.tokens, strict=True):
+        if token != (written := text[start:end]) and ("&" not in written or token != unescape(written)):
+            raise SequenceError(f"The segmenter returns a token that is not the text from {start} to {end}.")
     if not in_order(cut.sentences, len(texts)) or any(first == stop for first, stop in cut.sentences):
         raise SequenceError("The sentences of a segmenter must cover all tokens in order, and none may be empty.")
     return cut

@@ -567,6 +567,13 @@ def test_segmenter_of_the_user_cuts_the_notes():
     assert model.annotate(LETTERS)[1][0].label == "DOCTOR"
 
 
+def test_segmenter_of_the_user_may_unescape_html_entities():
+    cut = LineSegmenter().segment("Ann &lt; &amp; came")
+    assert cut.tokens.texts == ["Ann", "<", "&", "came"]
+    model = NoteDeidentifier(CapitalTagger().fit([]), segmenter=LineSegmenter())
+    assert model.redact(["Ann &lt; &amp; came"]) == ["[NAME] &lt; &amp; came"]
+
+
 def test_sentences_of_fit_are_those_of_annotate():
     model = NoteDeidentifier(CapitalTagger(), segmenter="learned").fit(LETTERS)
     assert isinstance(model.segmenter_, LearnedSegmenter)
@@ -584,6 +591,7 @@ def test_sentences_of_fit_are_those_of_annotate():
         (Tokens(["Ann", "came"], [0, 4], [3, 8]), [(0, 1)], "cover all tokens"),
         (Tokens(["Ann", "came"], [0, 4], [3, 8]), [(0, 0), (0, 2)], "cover all tokens"),
         (Tokens(["Ann"], [0, 4], [3, 8]), [(0, 2)], "different lengths"),
+        (Tokens(["ann", "came"], [0, 4], [3, 8]), [(0, 2)], "not the text from 0 to 3"),
         (None, None, "must return a Segmentation"),
     ],
 )
