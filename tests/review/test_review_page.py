@@ -100,6 +100,27 @@ def test_offsets_count_code_points_in_the_file(opened):
     assert spans(note) == [("Birch", "DOCTOR"), ("3 May", "DATE")]
 
 
+@pytest.mark.parametrize(
+    "text", ["at \U0001f469Birch\U0001f469 now", "at \U0001f469\U0001d401\U0001d422\U0001d42b\U0001f469 now"]
+)
+def test_no_border_falls_inside_a_character(page, tmp_path, text):
+    """A border that a key moved by a word fell between the halves of an emoji, and every command refused the file."""
+    inner = (4, text.index(" now") - 1)
+    write_review_page(tmp_path / "review.html", [Document("n1", text, (Span(*inner, "DOCTOR"),))], LABELS)
+    page.open(tmp_path / "review.html").click("#note mark").press("a").press("f").click("#finish")
+    assert page.saved()[0].spans == (Span(inner[0] - 1, inner[1] + 1, "DOCTOR", "NAME"),)
+    page.press("s").press("d")
+    assert spans(page.saved()[0]) == [(text[slice(*inner)], "DOCTOR")]
+
+
+def test_everywhere_means_whole_words_of_letters_outside_of_the_basic_plane(page, tmp_path):
+    word = "\U0001d401\U0001d422"
+    note = Document("n1", f"{word}, {word}\U0001d42b, {word}.", (Span(0, 2, "DOCTOR"),))
+    write_review_page(tmp_path / "review.html", [note], LABELS)
+    page.open(tmp_path / "review.html").click("#note mark").press("e").click("#finish")
+    assert [(span.start, span.end) for span in page.saved()[0].spans] == [(0, 2), (9, 11)]
+
+
 def test_before_and_after_stand_side_by_side(opened):
     assert opened.text("#note") == NOTES[0].text
     wait_for(opened, NOTES[0].text.replace("Birch on", "[DOCTOR] on"), "#after")

@@ -25,6 +25,9 @@
     const inPair = unit > 0 && unit < text.length && /[\udc00-\udfff]/.test(text[unit]) && /[\ud800-\udbff]/.test(text[unit - 1]);
     return inPair ? unit - 1 : unit;
   };
+  const isLetter = (text, unit) => LETTER.test(String.fromCodePoint(text.codePointAt(whole(text, unit))));
+  const isInWord = (text, unit) => whole(text, unit) !== unit
+    || unit > 0 && unit < text.length && isLetter(text, unit - 1) && isLetter(text, unit);
 
   // ---- changes: each is one step of undo, also over many notes
 
@@ -384,8 +387,7 @@
       const text = notes[now].text;
       let place = span[border] + step;
       if (!byCharacter) {
-        const isBorder = (at) => at <= 0 || at >= text.length || !LETTER.test(text[at - 1]) || !LETTER.test(text[at]);
-        while (!isBorder(place)) place += step;
+        while (isInWord(text, place)) place += step;
       } else if (whole(text, place) !== place) place += step;
       const [start, end] = border === "start" ? [place, span.end] : [span.start, place];
       if (start < 0 || end > text.length || start >= end) return;
@@ -397,10 +399,10 @@
 
   // The same text as a whole word: "Ann" is not marked inside "Anna".
   function occurrences(text, word) {
-    const found = [], inner = (at) => at >= 0 && at < text.length && LETTER.test(text[at]);
+    const found = [];
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
       const end = at + word.length;
-      if (!(inner(at - 1) && inner(at)) && !(inner(end) && inner(end - 1))) found.push([at, end]);
+      if (!isInWord(text, at) && !isInWord(text, end)) found.push([at, end]);
     }
     return found;
   }
