@@ -196,6 +196,15 @@ def test_lines_that_were_edited_by_hand_are_no_finished_notes(opened, tmp_path, 
     wait_for(opened, f"0 finished notes are read. {n_lines} are no finished notes of this page.", "#status")
 
 
+def test_the_output_of_a_model_is_no_file_of_finished_notes(opened, tmp_path):
+    """Chosen by mistake, the file of `suggest` finished all notes, and its saved copy had no confidences any more."""
+    write_corpus([NOTES[0], NOTES[2]], tmp_path / "next.jsonl")
+    opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "next.jsonl"))
+    message = "All spans of this file have the confidence of a model: nobody has read its notes."
+    wait_for(opened, message, "#status")
+    assert opened.text("#counts") == "0 of 3 notes finished"
+
+
 def test_a_file_that_replaces_other_work_says_so(opened, tmp_path):
     """The file of a second reader took away, unseen, what the first one had marked."""
     opened.select("3 May").choose_label("DATE").click("#mark").click("#finish")
