@@ -155,13 +155,17 @@ def test_a_label_of_another_page_can_be_chosen(opened, tmp_path):
 
 def test_two_tabs_share_the_work(opened, tmp_path):
     """The file of the tab that was opened first held the older work, without the leaks that the second one marked."""
+    opened.select("3 May").choose_label("DATE").click("#mark")
     driver, first = opened.driver, opened.driver.current_window_handle
     driver.switch_to.new_window("tab")
     try:
         opened.open(tmp_path / "review.html").click("#note mark").press("x").click("#finish")
         driver.switch_to.window(first)
         wait_for(opened, "1 of 3 notes finished")
-        assert [spans(note) for note in opened.saved()] == [[]]
+        assert [spans(note) for note in opened.saved()] == [[("3 May", "DATE")]]
+        opened.click("#undo")
+        assert opened.text("#status") == "There is nothing to undo.", "undo would take the work of the second tab away"
+        assert [spans(note) for note in opened.saved()] == [[("3 May", "DATE")]]
     finally:
         for handle in driver.window_handles:
             if handle != first:

@@ -496,7 +496,10 @@
   addEventListener("storage", ({ key }) => {
     const prefix = slot("");
     if (!key || !key.startsWith(prefix)) return;
-    recall(Number(key.slice(prefix.length)));
+    const index = Number(key.slice(prefix.length));
+    recall(index);
+    // Undo of these steps would take the work of the other tab away.
+    history.splice(0, 1 + history.findLastIndex(({ step }) => step.some(([other]) => other === index)));
     touched();
     chosen = Math.min(chosen, work[now].spans.length - 1);
     showAll();
