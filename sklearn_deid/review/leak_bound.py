@@ -24,7 +24,7 @@ class LeakBound:
         Estimated share of leaking cases in [0, 1]; NaN without a case.
     upper : float
         Upper bound on the share: for a fraction ``confidence`` of all random samples, the bound is at least the true
-        share. 1.0 without a case.
+        share (see the notes for an exception). 1.0 without a case.
     confidence : float in (0, 1)
         One-sided confidence level.
     n_patients : int
@@ -42,6 +42,11 @@ class LeakBound:
     then used, too. With one case for each patient and equal weights, the bound is the exact Clopper-Pearson bound. With
     other weights, the effective number is limited, so that the bound for a sample without leaks holds for any
     distribution of the leaks over the types of notes.
+
+    If a note can have more than one case, as with PHI items, the bound is too low if leaking notes are rare and have
+    more items than other notes: most samples then contain no such note, or only one. Example: 1 % of the notes leak,
+    each with 100 items, other notes have 10 hidden items, and 100 notes were read. The 95 % bound on the items then
+    holds for about 65 % of the samples, and the bound on the notes for more than 95 %.
 
     References
     ----------
