@@ -83,9 +83,10 @@ class MaskedSite:
         update = SparseUpdate.from_bytes(download, kind="parameters")
         if len(update) != update.size:
             raise ExchangeError("With masks, the server must send all parameters.")
-        # After a crash in training the number is the noted one: nothing was sent from the noted parameters.
-        new = sequence != self.key.sequence and self._agreed == self.key.agreed
-        if new and update.version <= self.key.version:
+        # After a crash in training the number is the noted one: nothing was sent from the noted parameters, but perhaps
+        # from older ones.
+        least = self.key.version + (sequence != self.key.sequence)
+        if update.version < least and self._agreed == self.key.agreed:
             raise ExchangeError(
                 "The parameters of the server are not newer than those of the last update. A second update from the "
                 "same parameters could be told from the sums. Make new keys if the federation begins anew."

@@ -299,6 +299,17 @@ class TestHost:
             with pytest.raises(ExchangeError, match="not newer"):
                 again.begin(between, again.key.sequence + 1)
 
+    def test_a_download_that_ends_the_training_permits_no_second_update(self, small):
+        """The host sends a the parameters of another model, which a notes, and then those of its last update again."""
+        download = small.server.download(1.0).to_bytes("float16")
+        site, ask = self.cheated(small, lambda fields: ({"status": "ok", "round": 0, "sum": "added"}, b""))
+        assert small.send(site, ask)
+        other = SparseUpdate(np.arange(2), np.zeros(2, np.float32), 2, "1" * 32, 1, "parameters").to_bytes("float16")
+        site.begin(other, 1)
+        again = MaskedSite(small.agreement, settings(small.root, "a"), "a")
+        with pytest.raises(ExchangeError, match="not newer"):
+            again.begin(download, 1)
+
     def test_an_update_is_not_sent_again_in_a_sum_of_other_sites(self, small, tmp_path):
         """The sums with and without an excluded site would differ by its update exactly."""
         download, key = small.server.download(1.0).to_bytes("float16"), make_mask_key(tmp_path / "d.key")
