@@ -28,7 +28,7 @@ def add_mask_steps(steps: Any) -> None:
         summary="write the keys of all sites into the agreement",
         description="""\
 Write the public keys of all sites into the agreement. From then on the server learns the sum of the updates
-only. Needs at least three sites, and all of them in every round.""",
+only. Needs 3 to 127 sites, and all of them in every round.""",
         epilog="example:\n  sklearn-deid federate masks federation.json --key hospital-a=3f... --key hospital-b=90... "
         "--key hospital-c=c1...",
     )

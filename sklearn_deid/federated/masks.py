@@ -75,7 +75,9 @@ class FixedPoint:
         """Difference of two neighbouring values."""
         most = (2 ** (self.bits - 1) - 1) // n_sites
         if most < 256:
-            raise ExchangeError(f"{self.bits} bits are too few for {n_sites} sites. Use 32 bits.")
+            raise ExchangeError(
+                f"{self.bits} bits are too few for {n_sites} sites: 16 bits allow 127 sites. Use 32 bits in one process."
+            )
         return self.bound / most
 
     def encode(self, update: np.ndarray, n_sites: int) -> tuple[np.ndarray, int]:
@@ -121,8 +123,8 @@ class MaskedRound:
     Raises
     ------
     ExchangeError
-        If there are fewer than three sites, or if two sites have the same key. With two sites, each site could compute
-        the update of the other site from the sum.
+        If there are fewer than three sites, too many sites for the ``bits`` of ``numbers``, or two sites with the same
+        key. With two sites, each site could compute the update of the other site from the sum.
     """
 
     number: int
@@ -139,6 +141,7 @@ class MaskedRound:
                 f"Masks need at least {FEWEST_SITES} sites. Got {len(self.public_keys)} instead: the sum of two "
                 "updates reveals each update to the other site."
             )
+        self.numbers.step(len(self.public_keys))  # refuses too many sites for the bits
         # X25519 reads different bytes as the same point: the masks of two sites with one point would be equal.
         points = {int.from_bytes(key, "little") % 2**255 % (2**255 - 19) for key in self.public_keys.values()}
         if len(points) != len(self.public_keys):

@@ -287,6 +287,7 @@ class _Run:
         if self.plan.masks is not None:
             if len(self.workers) < FEWEST_SITES:
                 raise ValueError(f"Masks need at least {FEWEST_SITES} sites. Got {len(self.workers)} instead.")
+            self.plan.masks.step(len(self.workers))  # refuses too many workers before they train
             self.masking = {worker.name: MaskingSite(worker.name) for worker in self.workers}
 
     def repeat(self, one_round: Callable[[], None]) -> None:

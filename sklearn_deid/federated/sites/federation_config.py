@@ -135,8 +135,8 @@ class FederationConfig:
         sensitive as the messages. With masks, the record contains masked updates.
     mask_keys : dict of str to str, default={}
         Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
-        their updates in common rounds, and the server learns only the sums. Masks need at least three sites. Sites read
-        the keys only from this file, so that the server cannot replace a key.
+        their updates in common rounds, and the server learns only the sums. Masks need 3 to 127 sites. Sites read the
+        keys only from this file, so that the server cannot replace a key.
     mask_bound : float, default=0.25
         Largest magnitude of a value of a masked update (`federated.FixedPoint`).
     mask_fraction : float, default=1.0
@@ -255,7 +255,7 @@ class FederationConfig:
         for key in self.mask_keys.values():
             if not isinstance(key, str) or not _KEY.fullmatch(key):
                 raise ExchangeError("Each of the 'mask_keys' must have 64 hexadecimal digits in lower case.")
-        # Refuses fewer than three sites, and equal keys.
+        # Refuses fewer than three sites, more than 127 sites, and equal keys.
         self.masked_round(0, "0" * 32, 1, "")
 
     def _check_aggregation(self) -> None:

@@ -471,6 +471,14 @@ class TestKeys:
         with pytest.raises(ExchangeError, match="at least 3 sites"):
             FederationConfig("lab", ["a", "b"], ["DATE"], mask_keys={name: keys[name] for name in "ab"})
 
+    def test_128_sites_are_too_many(self):
+        """The plan passed, and the first round failed at every site after an epoch of training."""
+        keys = {f"s{n}": MaskingSite(f"s{n}").public_key.hex() for n in range(128)}
+        with pytest.raises(ExchangeError, match="16 bits are too few for 128 sites: 16 bits allow 127 sites"):
+            FederationConfig("lab", list(keys), ["DATE"], mask_keys=keys)
+        keys.pop("s0")
+        FederationConfig("lab", list(keys), ["DATE"], mask_keys=keys)
+
     @pytest.mark.parametrize(
         ("own", "reason"),
         [
