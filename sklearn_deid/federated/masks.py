@@ -76,7 +76,7 @@ class FixedPoint:
         most = (2 ** (self.bits - 1) - 1) // n_sites
         if most < 256:
             raise ExchangeError(
-                f"{self.bits} bits are too few for {n_sites} sites: 16 bits allow 127 sites. Use 32 bits in one process."
+                f"{self.bits} bits are too few for {n_sites} sites: 16 bits allow 127 sites. In one process, use 32."
             )
         return self.bound / most
 
