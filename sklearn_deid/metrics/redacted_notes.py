@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DeidError, SequenceError
-from ..text import Corpus, Document, Tokens, patient_of, rewrite, tokenize
+from ..text import Corpus, Document, Edit, Tokens, patient_of, rewrite, tokenize
+from ..text.normalized_text import edited
 
 # Common placeholders of redaction tools: [PATIENT], ***, [**First Name 12**].
 PLACEHOLDER = r"\[[A-Z][A-Z0-9_-]+\]|\*{3,}|\[\*\*[^\[\]]{0,80}\*\*\]"
@@ -231,13 +232,5 @@ def _by_alignment(original: OriginalNotes, number: int, text: str) -> tuple[str,
     # A placeholder without a counterpart replaces removed text. A placeholder with a counterpart was already in the
     # original note.
     stays = [bool(f) or not original.placeholder.fullmatch(t) for f, t in zip(found, after.texts, strict=True)]
-    return _without(text, after, stays), [t for t, s in zip(after.texts, stays, strict=True) if s], kept
-
-
-def _without(text: str, tokens: Tokens, stays: Sequence[bool]) -> str:
-    parts, position = [], 0
-    for start, end, stay in zip(tokens.starts, tokens.ends, stays, strict=True):
-        if not stay:
-            parts += [text[position:start], " "]
-            position = end
-    return "".join([*parts, text[position:]])
+    edits = [Edit(a, b, " ") for a, b, stay in zip(after.starts, after.ends, stays, strict=True) if not stay]
+    return edited(text, edits), [t for t, s in zip(after.texts, stays, strict=True) if s], kept

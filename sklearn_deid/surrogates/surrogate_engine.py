@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..text import Document, Span, known_id
+from ..text.rewriting import inserted, joined_spans
 from .keyed_chance import KEY_BYTES, KeyedChance, new_key
 from .locale_words import guess_locale, locale_words
 from .note_mentions import NoteMentions
@@ -261,20 +262,9 @@ def rewritten(document: Document, replacements: Iterable[Replacement]) -> Docume
     >>> rewritten(note, [Replacement(note.spans[0], "Zelda", True)]).text
     'Zelda left.'
     """
-    parts: list[str] = []
-    spans: list[Span] = []
-    position = length = 0
-    for span, surrogate, _ in replacements:
-        before = document.text[position : span.start]
-        start = length + len(before)
-        parts += [before, surrogate]
-        # An empty text leaves no passage to which a span could point.
-        if surrogate:
-            # No confidence: whoever has the model computes it for a guess of the original, and compares.
-            spans.append(Span(start, start + len(surrogate), span.label, span.category))
-        position, length = span.end, start + len(surrogate)
-    parts.append(document.text[position:])
-    return Document(document.doc_id, "".join(parts), tuple(spans), document.patient_id)
+    pairs = ((Span(old.start, old.end, old.label, old.category), new) for old, new, _ in replacements)
+    done = inserted(document.text, pairs)
+    return Document(document.doc_id, done.text, done.spans, document.patient_id)
 
 
 def joined_overlaps(spans: Iterable[Span]) -> list[Span]:
@@ -285,19 +275,8 @@ def joined_overlaps(spans: Iterable[Span]) -> list[Span]:
     >>> [(s.start, s.end) for s in joined_overlaps([Span(0, 3, "CITY"), Span(2, 9, "STREET"), Span(9, 12, "ZIP")])]
     [(0, 9), (9, 12)]
     """
-    joined: list[Span] = []
-    longest = 0
-    for span in sorted(spans, key=lambda s: (s.start, s.end)):
-        # A text has one surrogate: two for a shared part would leave a rest of one of the originals.
-        if not joined or span.start >= joined[-1].end:
-            joined.append(span)
-            longest = span.length
-            continue
-        last = joined[-1]
-        leading = span if span.length > longest else last
-        longest = max(longest, span.length)
-        joined[-1] = replace(leading, start=last.start, end=max(last.end, span.end))
-    return joined
+    # A text has one surrogate: two for a shared part would leave a rest of one of the originals.
+    return joined_spans(spans, gap=-1)
 
 
 def rewrite_note(

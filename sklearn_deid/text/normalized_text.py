@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,21 @@ class Edit(NamedTuple):
     start: int
     end: int
     replacement: str = ""
+
+
+def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Apply edits, sorted and without overlap.
+
+    Examples
+    --------
+    >>> edited("Seen by Alder.", [Edit(8, 13, "[DOCTOR]")])
+    'Seen by [DOCTOR].'
+    """
+    parts, position = [], 0
+    for start, end, replacement in edits:
+        parts += [text[position:start], replacement]
+        position = end
+    return "".join([*parts, text[position:]])
 
 
 class NormalizedText:

@@ -55,20 +55,25 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
     >>> [(s.start, s.end, s.label) for s in merge_spans([Span(0, 3, "CITY"), Span(2, 9, "STREET")])]
     [(0, 9, 'STREET')]
     """
-    merged: list[Span] = []
+    return joined_spans(spans, gap=0)
+
+
+def joined_spans(spans: Iterable[Span], *, gap: int) -> list[Span]:
+    """Join spans as in `merge_spans`: with ``gap=0`` spans that touch, too; with ``gap=-1`` only spans that overlap."""
+    joined: list[Span] = []
     longest = 0
-    # Sorted by start, a span can only overlap or touch the last merged span.
+    # Sorted by start, a span can only overlap or touch the last joined span.
     for span in sorted(spans, key=lambda s: (s.start, s.end)):
-        if not merged or span.start > merged[-1].end:
-            merged.append(span)
+        if not joined or span.start > joined[-1].end + gap:
+            joined.append(span)
             longest = span.length
             continue
-        last = merged[-1]
+        last = joined[-1]
         # The label of the longest part wins. The joined passage covers all parts.
         leading = span if span.length > longest else last
         longest = max(longest, span.length)
-        merged[-1] = replace(leading, start=last.start, end=max(last.end, span.end))
-    return merged
+        joined[-1] = replace(leading, start=last.start, end=max(last.end, span.end))
+    return joined
 
 
 def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]) -> Rewriting:
@@ -99,14 +104,26 @@ def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]
     >>> done, done.text, done.spans[0].end
     (Rewriting(14 characters, 1 span), 'Seen by Dr. X.', 13)
     """
-    parts: list[str] = []
-    moved: list[Span] = []
-    position = written = 0
-    for span in merge_spans(spans):
+    merged = merge_spans(spans)
+    for span in merged:
         if span.end > len(text):
             message = f"A span ends after the last of {len(text)} characters."
             raise SpanError(message, start=span.start, end=span.end)
-        put = replacement(span)
+    return inserted(text, ((span, replacement(span)) for span in merged))
+
+
+def inserted(text: str, replacements: Iterable[tuple[Span, str]]) -> Rewriting:
+    """Replace spans that are sorted and do not overlap; spans may touch.
+
+    Examples
+    --------
+    >>> inserted("AnnBo", [(Span(0, 3, "PATIENT"), "Zelda"), (Span(3, 5, "PATIENT"), "Al")]).text
+    'ZeldaAl'
+    """
+    parts: list[str] = []
+    moved: list[Span] = []
+    position = written = 0
+    for span, put in replacements:
         parts += [text[position : span.start], put]
         written += span.start - position
         # An empty replacement leaves no passage to which a span could point.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ...surrogates import Replacement
 from ...text import Edit
+from ...text.normalized_text import edited
 from ..checking import SourceLocation
 from . import html_names as names
 from .cut_words import CutWords
@@ -156,11 +157,7 @@ class _Page:
         for piece in self.pieces:
             if piece.number in edits:
                 changes.append((piece.start, piece.end, self._edited(piece, edits[piece.number])))
-        parts, position = [], 0
-        for start, end, new in sorted(changes):
-            parts += [self.source[position:start], new]
-            position = end
-        return "".join([*parts, self.source[position:]])
+        return edited(self.source, sorted(changes))
 
     def _error(self, what: str) -> Exception:
         return self.place.error(f"The page holds {what}, which is not read. Save the page as plain text.")

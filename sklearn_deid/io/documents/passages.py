@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from ...surrogates import Replacement
 from ...text import Edit
+from ...text.normalized_text import edited
 
 
 class Passages:
@@ -72,18 +73,3 @@ class Passages:
     def _write(self, text: str) -> None:
         self._parts.append(text)
         self._length += len(text)
-
-
-def edited(piece: str, edits: Iterable[Edit]) -> str:
-    """Apply the edits of a piece.
-
-    Examples
-    --------
-    >>> edited("Seen by Alder.", [Edit(8, 13, "[DOCTOR]")])
-    'Seen by [DOCTOR].'
-    """
-    parts, position = [], 0
-    for start, end, text in edits:
-        parts += [piece[position:start], text]
-        position = end
-    return "".join([*parts, piece[position:]])

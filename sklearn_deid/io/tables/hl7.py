@@ -15,7 +15,8 @@ from types import MappingProxyType
 from typing import BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
-from ...text import known_id
+from ...text import Edit, known_id
+from ...text.normalized_text import edited
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
@@ -99,17 +100,16 @@ class _Message:
 
     def written(self, texts: Sequence[str | None]) -> bytes | None:
         """Message with new texts; None if a text is missing, or has another number of lines than fields."""
-        parts, position = [], 0
+        edits: list[Edit] = []
         for group, new in zip(self.groups, texts, strict=True):
             old = self._lines(group)
             lines = None if new is None else _split(new, len(old))
             if lines is None:
                 return None
-            for (start, stop), before, after in zip(self.pieces[group.first : group.stop], old, lines, strict=True):
-                parts += [self.source[position:start], before.changed(after)]
-                position = stop
+            places = self.pieces[group.first : group.stop]
+            edits += [Edit(*at, before.changed(after)) for at, before, after in zip(places, old, lines, strict=True)]
         try:
-            return "".join([*parts, self.source[position:]]).encode(self.encoding)
+            return edited(self.source, edits).encode(self.encoding)
         except UnicodeError:
             return None
 
