@@ -177,11 +177,15 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
 def _events(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, start=1):
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
             event = None
+            # What follows the last line end is empty, or a line that the server had not finished when it stopped.
+            if number == len(lines):
+                return
         if not isinstance(event, dict) or not _is_sound(event):
             raise DeidError(f"Line {number} of the log is damaged.", path=str(path))
         yield event

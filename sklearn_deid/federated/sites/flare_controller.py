@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from nvflare.fuel.f3.cellnet.utils import new_cell_message
 from ..record import ExchangeRecord
 from ..server import ParameterServer
 from .checkpoints import keep_checkpoint, keep_round
+from .event_file import EventFile
 from .exchange_service import SessionRules
 from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
@@ -49,7 +48,7 @@ class SessionController(Controller):
         keep_checkpoint(root / CHECKPOINT)
         server = ParameterServer.load(root / CHECKPOINT, keep=True)
         # The log is beside the checkpoint and not in the folder of the job, so that all sessions continue one file.
-        self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
+        self._events = EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
         self.service = make_service(server, agreement, self.rules, self._events)
         self.service.after_round = lambda: keep_round(root / CHECKPOINT)
         self._exchange = root / EXCHANGE if agreement.keep_exchange else None
@@ -79,16 +78,3 @@ class SessionController(Controller):
 
     def process_result_of_unknown_task(self, *args: Any, **kwargs: Any) -> None:
         """Handle the result of a site that ends after the session. The uploads of this site have been applied."""
-
-
-class _EventFile:
-    """Log with a line of JSON for each event: time, job, site, bytes, versions."""
-
-    def __init__(self, path: Path, job: str) -> None:
-        self._path, self._job, self._lock = path, job, threading.Lock()
-
-    def __call__(self, event: dict[str, Any]) -> None:
-        line = json.dumps({"time": round(time.time(), 3), "job": self._job, **event})
-        # One thread for each request writes to the log. The lock keeps the lines whole.
-        with self._lock, self._path.open("a", encoding="utf-8") as stream:
-            stream.write(line + "\n")

@@ -87,7 +87,8 @@ class OfficerLog:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append a line to a file that only its owner can read."""
+    """Append a line to a file that only its owner can read. A line that a crash cut off is ended first."""
+    is_cut_off = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     with open(os.open(path, flags, 0o600), "a", encoding="utf-8") as stream:
-        stream.write(line + "\n")
+        stream.write("\n" * is_cut_off + line + "\n")

@@ -19,6 +19,7 @@ from sklearn_deid.federated.sites import (
     site_events,
     write_settings,
 )
+from sklearn_deid.federated.sites.event_file import EventFile
 
 MODEL = "0123456789abcdef" * 2
 
@@ -137,3 +138,14 @@ def test_events_are_summed_by_site(kit):
     log.write_text("{\n")
     with pytest.raises(DeidError, match="Line 1 of the log"):
         site_events(kit)
+
+
+def test_a_line_that_a_power_failure_cut_off(kit):
+    """`status` refused the whole log for good, because the next session continued the line."""
+    log = kit / "deid-state" / "events.jsonl"
+    log.write_text('{"time": 1.0, "event": "hello", "site": "a"}\n{"time": 2.0, "event": "upl')
+    assert site_events(kit)["a"]["last"] == 1.0
+    EventFile(log, "next")({"event": "hello", "site": "b"})
+    rows = site_events(kit)
+    assert (rows["a"]["last"], len(log.read_text().splitlines())) == (1.0, 2)
+    assert rows["b"]["last"] > 1.0

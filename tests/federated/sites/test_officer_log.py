@@ -49,6 +49,14 @@ def test_bytes_count_if_nobody_answers(tmp_path):
     assert "Sent: 5 bytes" in lines[0]
 
 
+def test_a_line_that_a_power_failure_cut_off_is_not_continued(tmp_path):
+    """The next line, with its epsilon, began in the middle of the broken line."""
+    (tmp_path / "officer.log").write_text("2026-11-24 12:56:45 UTC before the epo")
+    log_of(tmp_path, []).before("Promise.", 0)
+    broken, line = (tmp_path / "officer.log").read_text().splitlines()
+    assert broken.endswith("before the epo") and " UTC before the epoch: Promise." in line
+
+
 def test_masks_are_said(tmp_path):
     lines = []
     keys = [(site, str(number) * 64) for number, site in enumerate(SITES)]
