@@ -107,7 +107,7 @@ class MaskedExchangeService(ExchangeService):
             self._round.add(site, body)
             if is_new and self.exchange is not None:
                 self._keep("up", site, replace(self._round.seen(site), version=self.server.version).to_bytes())
-            self.record({"event": "upload", "site": site, "round": number, "applied": True, "bytes": len(body)})
+            self.record({"event": "upload", "site": site, "round": number, "applied": is_new, "bytes": len(body)})
             if not self._round.missing:
                 self._add(self._round)
         return self._reply()

@@ -416,7 +416,9 @@ class TestHostileSite:
         ask = small.host.ask("a")
         assert ask({"ask": "upload", "round": 0}, masked)[0]["status"] == "ok"
         assert ask({"ask": "upload", "round": 0}, masked)[0]["status"] == "ok"  # its answer was lost
-        assert "already sent" in ask({"ask": "upload", "round": 0}, masked[:-1] + b"?")[0]["reason"]
+        # `status` counts the applied ones, which the officer compares with the log of the site
+        assert [e["applied"] for e in small.host.events if e["event"] == "upload"] == [True, False]
+        assert "already sent" in ask({"ask": "upload", "round": 0}, masked[:-1] + bytes([masked[-1] ^ 1]))[0]["reason"]
         assert "not open" in ask({"ask": "upload", "round": 1}, masked)[0]["reason"]
 
 
