@@ -9,6 +9,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, RandomizedSearchCV, ShuffleSplit
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import has_fit_parameter
 
 from ..exceptions import SequenceError
@@ -62,11 +63,22 @@ def hold_out_patients(
 
 
 def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:
-    """Keyword arguments that pass the patient of each sentence to ``fit``; empty if ``fit`` accepts no groups."""
+    """Keyword arguments that pass the patient of each sentence to ``fit``; empty if ``fit`` accepts no groups.
+
+    With metadata routing, also empty if the user has set ``set_fit_request(groups=False)``. Estimators without a
+    request get the groups: a pipeline refuses them, and a tagger would count each sentence as a patient without them.
+    """
+    given = {"groups": groups}
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
-        return {"groups": groups} if estimator.get_metadata_routing().consumes("fit", ["groups"]) else {}
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=type(estimator).__name__).add(estimator=estimator, method_mapping=mapping)
+        try:
+            router.validate_metadata(params=given, method="fit")
+        except TypeError:
+            return {}
+        return given
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
     searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
-    return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
+    return given if searches or has_fit_parameter(estimator, "groups") else {}

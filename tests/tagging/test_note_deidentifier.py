@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, deid_report
+from sklearn_deid import Corpus, DeidTagger, Document, HybridTagger, NoteDeidentifier, Span, deid_report
 from sklearn_deid.exceptions import AlignmentWarning, DeidError, SequenceError, WithheldWarning
 from sklearn_deid.tagging.note_deidentifier import checked_notes
 from sklearn_deid.text import LearnedSegmenter, Segmentation, Tokens, segment, unreadable_reason
@@ -462,6 +462,16 @@ def test_fit_tells_patients_apart(corpus):
             tagger = CapitalTagger().set_fit_request(groups=wanted)
             routed = NoteDeidentifier(Pipeline([("same", PassOn()), ("tag", tagger)])).fit(corpus)
             assert (routed.estimator_.steps[-1][1].groups_ is not None) is wanted
+
+
+def test_metadata_routing_without_requests_keeps_the_patients(corpus):
+    with config_context(enable_metadata_routing=True):
+        plain = NoteDeidentifier(CapitalTagger()).fit(corpus)
+        assert list(plain.estimator_.groups_) == list(corpus.to_sentences(segmenter=plain.segmenter_).groups)
+        around = NoteDeidentifier(HybridTagger(tagger=CapitalTagger())).fit(corpus)
+        assert list(around.estimator_.tagger_.groups_) == list(plain.estimator_.groups_)
+        with pytest.raises(UnsetMetadataPassedError, match="not explicitly set as requested"):
+            NoteDeidentifier(Pipeline([("tag", CapitalTagger())])).fit(corpus)
 
 
 def test_grid_search_gets_the_groups(corpus):
