@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.stats import chi2, hypergeom, norm
 
 from ..._randomness import n_signed_zeros, on_grid
 from ..protocol import AttackResult
@@ -71,9 +71,10 @@ class NoisyUploads:
             yield Check("shared", float(2.0 * norm.sf(total - shift)), "The values of an upload share their noise.")
         for i, j in pairs_of_uploads(len(units)):
             one, other = self.indices[i], self.indices[j]
-            if min(len(one), self.size - len(one)) > 64 and np.array_equal(one, other):
-                yield Check("positions", 0.0, "Two uploads chose the same random positions.")
-            for first, second in facing(units[i], units[j], one, other):
+            faced = facing(units[i], units[j], one, other)
+            both = hypergeom.sf(len(faced[0][0]) - 1, self.size, len(one), len(other))
+            yield Check("positions", float(both), "Two uploads chose the same positions more often than by chance.")
+            for first, second in faced:
                 if second.any():
                     # Given the other upload, the product is Gaussian; the mean is at most what the norm bound allows.
                     product = abs(float(first @ second)) / float(np.linalg.norm(second))

@@ -1,11 +1,14 @@
 """Noise of uploads: planted mechanisms are named, and intact ones are not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sklearn_deid.audit.attacks import NoisyUploads, UploadNoise
 from sklearn_deid.federated import GaussianUpload
 
+POSITIONS = "Two uploads chose the same positions more often than by chance."
 SIZE, MECHANISM = 3000, GaussianUpload(noise_multiplier=0.8, norm_bound=0.5)
 
 
@@ -33,7 +36,7 @@ def uploads(change=None, same_seed=False, n=6):
 
 def test_intact_uploads_have_no_fault():
     found = UploadNoise().attack(uploads())
-    assert found.status == "ok" and found.faults == () and found.details["tests"] == 2 * 6 + 2 * 15
+    assert found.status == "ok" and found.faults == () and found.details["tests"] == 2 * 6 + 3 * 15
 
 
 @pytest.mark.parametrize(
@@ -52,7 +55,15 @@ def test_planted_noise_is_named(change, text):
 
 def test_uploads_of_one_seed_are_named():
     faults = UploadNoise().attack(uploads(same_seed=True)).faults
-    assert faults == ("Two uploads chose the same random positions.", "Two uploads share noise.")
+    assert faults == (POSITIONS, "Two uploads share noise.")
+
+
+def test_positions_that_depend_on_the_notes_are_named():
+    """Values with noise at the positions of the largest updates, of which two uploads share most but not all."""
+    rng, found = np.random.default_rng(0), uploads()
+    common = np.abs(rng.standard_normal(SIZE))
+    largest = [np.sort(np.argsort(-common - rng.random(SIZE))[:600]) for _ in found.indices]
+    assert UploadNoise().attack(replace(found, indices=largest)).faults == (POSITIONS,)
 
 
 @pytest.mark.parametrize("std", [0.0, -1.0, float("nan")])
