@@ -20,7 +20,7 @@ from sklearn_deid.audit.attacks import InversionAttack, MembershipAttack
 from sklearn_deid.audit.releases.representer import distances_of
 from sklearn_deid.audit.schedule import recent_reports
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.federated import ExchangeRecord, SparseUpdate
+from sklearn_deid.federated import ExchangeRecord, GaussianUpload, SparseUpdate, SparseVectorUpload
 from sklearn_deid.representations import pair_distances
 
 from ..representations.test_private_representer import TINY, VECTORS
@@ -154,6 +154,21 @@ def test_exchange_without_uploads_tells_nothing(exchange):
     assert_blocked_by_what_was_not_run(report)
     assert len(report.with_status("ok")) >= 3
     assert all(r.attack.covers(0.5) for r in report.with_status("ok"))
+
+
+@pytest.mark.parametrize("privacy", [GaussianUpload(1.0, 0.5), SparseVectorUpload(50.0)])
+def test_noise_is_tested_in_uploads_of_float16(data, privacy):
+    """The check was left out without a word if the values were sent in half precision."""
+    told = [part[:60].tolist() for part in data]
+    settings = {"privacy": privacy, "threshold": 0.0, "clip": 0.05, "upload_dtype": "float16", "keep_exchange": True}
+    ensemble = DSSGDEnsemble(DeidTagger(**TAGGER), n_workers=2, n_epochs=1, random_state=0, **settings)
+    ensemble.fit(*told[:2], groups=told[2])
+    [found] = auditor("upload_noise").audit(ensemble, *told).results
+    assert found.status == "ok" and found.details["uploads"] == 2
+    if isinstance(privacy, GaussianUpload):
+        ensemble.set_params(privacy=GaussianUpload(2.0, 0.5))  # half of the stated noise
+        [found] = auditor("upload_noise").audit(ensemble, *told).results
+        assert found.faults[0] == "An upload carries less noise than stated, or none."
 
 
 def test_exchange_needs_to_know_who_had_what(exchange):

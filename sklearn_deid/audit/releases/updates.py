@@ -69,15 +69,15 @@ class ReleasedExchange:
         self._owner = _owners(ensemble, data.groups)
         self.data = data if ensemble._patients is not None else replace(data, groups=None)
         self._tagger = ensemble.estimators_[0]
-        exact = ensemble.upload_dtype == "float32" or isinstance(ensemble.privacy, PatientPrivacy)
-        self._privacy = ensemble.privacy if exact else None
-        self._upload_fraction, self._clip = ensemble.upload_fraction, ensemble.clip
+        self._privacy, self._upload_fraction = ensemble.privacy, ensemble.upload_fraction
+        self._clip, self._sent_as = ensemble.clip, np.dtype(ensemble.upload_dtype)
         self._layout = tagger_layout(self._tagger)
 
     def digest(self) -> str:
-        """Hash of the recorded messages and the names of the network's parameters."""
-        content = (list(self._layout.names), [(m.worker, m.epoch, m.data) for m in self._uploads])
-        return str(joblib.hash(content))
+        """Hash of the recorded messages, the names of the network's parameters, and the stated noise."""
+        messages = [(m.worker, m.epoch, m.data) for m in self._uploads]
+        stated = (self._privacy, self._upload_fraction, self._clip, self._sent_as)
+        return str(joblib.hash((list(self._layout.names), messages, stated)))
 
     @property
     def n_sites(self) -> int:
@@ -97,10 +97,11 @@ class ReleasedExchange:
         # Only the library's mechanisms are tested. The grids and scales of a subclass would be the subclass's own
         # statement.
         if isinstance(stated, SparseVectorUpload):
-            n_most = n_shared(self._upload_fraction, self._layout.size)
-            own, clip = SparseVectorUpload(stated.epsilon), self._clip
-            scales = own.scales(n_most, clip)
-            return SparseVectorUploads(indices, values, self._layout.size, clip, *scales, own.grid(n_most, clip))
+            n_most, own = n_shared(self._upload_fraction, self._layout.size), SparseVectorUpload(stated.epsilon)
+            scales, grid = own.scales(n_most, self._clip), own.grid(n_most, self._clip)
+            # A type of fewer digits rounds the clip, and leaves other values on their grid, whose steps it can write.
+            clip = float(self._sent_as.type(self._clip))
+            return SparseVectorUploads(indices, values, self._layout.size, clip, *scales, grid)
         std = stated.noise_multiplier * stated.norm_bound
         grid = GaussianUpload(stated.noise_multiplier, stated.norm_bound).grid()
         return NoisyUploads(indices, values, self._layout.size, std, stated.norm_bound, grid)
