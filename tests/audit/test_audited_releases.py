@@ -183,6 +183,14 @@ def test_exchange_needs_to_know_who_had_what(exchange):
     owners = [f"worker-{ensemble._patients[group]}" for group in groups]
     found, known = (auditor("quick").audit(e, X, y, g) for e, g in ((copied, owners), (ensemble, groups)))
     assert [r.attack for r in found.results] == [r.attack for r in known.results] and found.n_patients is None
+    # Words of the missing notes would count as words that a site does not have: plain updates would be at chance.
+    one = [i for i, group in enumerate(groups) if group != groups[0]]
+    some = [[part[i] for i in one] for part in (X, y, groups)]
+    with pytest.raises(ValueError, match="The 'groups' lack 1 of [0-9]+ patients of the training"):
+        auditor("quick").audit(ensemble, *some)
+    two = [i for i, owner in enumerate(owners) if owner != "worker-0"]
+    with pytest.raises(ValueError, match="The 'groups' lack 1 of 3 workers of the training"):
+        auditor("quick").audit(copied, *([part[i] for i in two] for part in (X, y, owners)))
     held_out = copy.copy(ensemble).set_params(validation_fraction=0.5)
     with pytest.raises(ValueError, match="validation_fraction=None"):
         auditor("updates_labels", random_state=5).audit(held_out, X, y, groups)

@@ -49,7 +49,8 @@ class ReleasedExchange:
     Raises
     ------
     ValueError
-        If no worker sent an update, or the owner of a sentence is not known.
+        If no worker sent an update, the owner of a sentence is not known, or sentences of a patient or worker are
+        missing.
     """
 
     kind = UPDATES
@@ -231,10 +232,18 @@ def _owners(ensemble: Any, groups: np.ndarray | None) -> np.ndarray:
     given = np.asarray(groups).tolist()
     found = given if patients is None else [f"worker-{patients[p]}" if p in patients else None for p in given]
     if not set(found) <= names:
-        wanted = (
+        must = (
             "names of workers, such as 'worker-0': the workers came with data of their own, or this is a copy"
             if patients is None
             else "patients with whom the DSSGDEnsemble was fitted: audit its updates on what it was trained on"
         )
-        raise ValueError(f"All 'groups' must be {wanted}.")
+        raise ValueError(f"All 'groups' must be {must}.")
+    # A word that occurs only in the missing notes would count as a word that the site does not have.
+    wanted = names if patients is None else {p for p in patients if f"worker-{patients[p]}" in names}
+    n_missing = len(wanted - set(given))
+    if n_missing:
+        raise ValueError(
+            f"The 'groups' lack {n_missing} of {len(wanted)} {'workers' if patients is None else 'patients'} of the "
+            "training: the attacks need all sentences on which the DSSGDEnsemble was fitted."
+        )
     return np.array(found)
