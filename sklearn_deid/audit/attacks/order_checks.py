@@ -36,8 +36,9 @@ def order_checks(released: SavedSentences) -> Iterator[Check]:
     if released.groups is not None:
         yield _of_patients(released.groups)
     if released.original is not None:
-        rows = released.original[released.original >= 0]
-        yield from _of_the_notes(rows)
+        known = released.original >= 0
+        rows = released.original[known]
+        yield from _of_the_notes(rows, np.flatnonzero(known))
         if released.groups is None and released.notes is not None and released.notes.patients is not None and len(rows):
             yield _of_patients(np.unique(released.notes.patients, return_inverse=True)[1].reshape(-1)[rows])
         if released.notes is not None:
@@ -100,8 +101,8 @@ def _of_patients(groups: np.ndarray) -> Check:
     return Check("order", float(poisson.sf(same - 1, max(expected, 1e-9))), fault)
 
 
-def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
-    """Tests against the order of the notes: equal order, neighbours that are still together, and regular steps."""
+def _of_the_notes(rows: np.ndarray, places: np.ndarray) -> Iterator[Check]:
+    """Tests against the order of the notes: equal order, neighbours that are still together, and regular distances."""
     if len(rows) < FEWEST:
         return
     told = f"The sentences are in the order of the notes, {_SHUFFLED}."
@@ -110,9 +111,12 @@ def _of_the_notes(rows: np.ndarray) -> Iterator[Check]:
     yield Check("order", float(2.0 * ndtr(-abs(r) * np.sqrt(len(ranks) - 1))), told)
     together = int((np.abs(np.diff(ranks)) == 1).sum())
     yield Check("order", float(poisson.sf(together - 1, 2.0)), told)
-    # Each of 2n steps between neighbours is expected at most once. A regular order repeats one step.
-    most = int(np.unique(np.diff(ranks), return_counts=True)[1].max())
-    yield Check("order", min(1.0, 2.0 * len(ranks) * float(poisson.sf(most - 1, 1.0))), told)
+    # Places in the notes of neighbours in the file, and places in the file of neighbours in the notes. Each of 2n
+    # differences or sums of two places is expected at most once. A regular order repeats one of them.
+    for along in (ranks, rows, places[np.argsort(rows)]):
+        for steps in (np.diff(along), along[1:] + along[:-1]):
+            most = int(np.unique(steps, return_counts=True)[1].max())
+            yield Check("order", min(1.0, 2.0 * (along.max() + 1.0) * float(poisson.sf(most - 1, 1.0))), told)
 
 
 def _of_a_seed(original: np.ndarray, notes: KnownNotes) -> Check:

@@ -65,6 +65,28 @@ def test_an_order_by_a_key_that_rises_several_times_is_named():
     assert "md5" in " ".join(faults(np.concatenate([order[i::3] for i in range(3)])))
 
 
+HALF = np.random.default_rng(4).permutation(N // 2)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        np.stack([HALF, HALF + N // 2], axis=1).reshape(-1),
+        np.concatenate([2 * HALF, 2 * HALF + 1]),
+        np.concatenate([2 * HALF, (2 * HALF + 1)[::-1]]),
+        np.stack([HALF, N - 1 - HALF], axis=1).reshape(-1),
+        np.stack([np.arange(N // 2), np.arange(N - 1, N // 2 - 1, -1)], axis=1).reshape(-1),
+    ],
+    ids=["half apart in the notes", "half apart", "mirrored", "mirrored in the notes", "from both ends"],
+)
+def test_pairs_at_a_regular_distance_are_named(order):
+    """Neighbours of the notes lie at fixed distances in the file, or the other way round."""
+    told = ("The sentences are in the order of the notes, although the file says that they were shuffled.",)
+    assert faults(order) == told
+    known = np.random.default_rng(5).random(N) < 0.8
+    assert faults(np.where(known, order, -1)) == told
+
+
 @pytest.mark.parametrize(
     "key",
     [
