@@ -16,7 +16,7 @@ from .patient_chance import PatientChance
 _WORDS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
 # The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
-_PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
+_PARTS = re.compile(r"(?<=[^\W\d_])['\u2019] ?s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
 _ENGLISH_ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa", "sant", "sainte")
 LONGEST_CODE = 5
@@ -134,7 +134,9 @@ class InstitutionSurrogates:
         """Whether a part is kept: a sign, a public word, or a letter before an apostrophe that is already replaced."""
         is_elided = ELIDED.match("".join(parts[i : i + 3])) is not None
         has_words_behind = parts[i + 1 : i + 2] == [" "] and "".join(parts[i + 2 : i + 3]).isalpha()
-        is_particle = has_words_behind and self._names.is_particle(parts[i])
+        # "LA County Hospital", but HOSPITAL DE LA PAZ
+        is_code = parts[i].isupper() and not "".join(parts[i + 2 : i + 3]).isupper()
+        is_particle = has_words_behind and not is_code and self._names.is_particle(parts[i])
         return not parts[i][0].isalnum() or is_elided or is_particle or self._is_public(parts[i], heads)
 
     def _is_public(self, part: str, heads: frozenset[str]) -> bool:
@@ -219,7 +221,8 @@ def ward_words(words: LocaleWords) -> frozenset[str]:
 def _heads(words: LocaleWords, *blocks: str) -> frozenset[str]:
     """Folded words of public forms; the set contains no word of a note."""
     forms = (form for block in blocks for form in words.block(block))
-    return frozenset(fold(word) for form in forms for word in _WORDS.findall(form))
+    # Not the "s" of Children's: the letter of "Ward S" is replaced.
+    return frozenset(fold(word) for form in forms for word in _WORDS.findall(form) if len(word) > 1)
 
 
 def _is_numbered(parts: list[str], i: int, wards: frozenset[str]) -> bool:

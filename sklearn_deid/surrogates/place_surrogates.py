@@ -252,7 +252,9 @@ class PlaceSurrogates:
         name = pieces[start:stop]
         if len(name) == 1 == len(name[0]):
             is_behind_tail = start > 1 and pieces[start - 1] == " " and self._is_tail(pieces[start - 2])
-            return is_named or is_behind_tail or _is_before_number(pieces, start)
+            # "12 d rue Fauvel"
+            is_behind_number = start > 1 and pieces[start - 1] == " " and pieces[start - 2].isdigit()
+            return is_named or is_behind_tail or is_behind_number or _is_before_number(pieces, start)
         # "Flat 2, 12 Elm Rd"
         behind = fold("".join(pieces[stop + 1 : stop + 2])).rstrip(".")
         is_typed = self._words.locale == "en" and pieces[stop : stop + 1] == [" "] and behind in self._types
@@ -320,7 +322,9 @@ class PlaceSurrogates:
             return True
         # "R. Augusta", "5, r. du Four"
         is_letter_type = folded[i] in self._letter_types and not any(other[0].isalpha() for other in pieces[:i])
-        if _is_word_for_number(pieces, i) and not (self._words.locale == "en" and piece == "n"):  # North
+        # "12 N 3rd St", and the block "N 7" of Mannheim
+        is_letter = piece == "n" and len(pieces[i]) == 1 and self._words.locale in ("en", *SUFFIXED)
+        if _is_word_for_number(pieces, i) and not is_letter:
             return True
         is_type = piece in self._types and (len(piece) > 1 or is_letter_type or "".join(pieces[i + 1 : i + 2]) == "/")
         return is_type or piece in self._tail

@@ -232,7 +232,7 @@ def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
     if kind == "street":
         return words.bare("street types") | words.bare("street tail words") | words.titles
     if kind in _HEADS:
-        heads = [fold(word) for form in words.block(_HEADS[kind]) for word in re.findall(r"[^\W\d_]+", form)]
+        heads = [fold(word) for form in words.block(_HEADS[kind]) for word in re.findall(r"[^\W\d_]{2,}", form)]
         wards = ward_words(words) if kind != "institution" else ()
         return frozenset((*heads, *wards)) | words.bare("institution abbreviations") | words.titles
     if kind in (*NAMES, "relative"):
