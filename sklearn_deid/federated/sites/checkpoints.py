@@ -6,6 +6,7 @@ Stop the server before you roll back: a running session would replace the checkp
 from __future__ import annotations
 
 import json
+import math
 import operator
 import os
 import re
@@ -16,9 +17,11 @@ from typing import Any
 
 from ..._atomic import write_file
 from ...exceptions import DeidError, ExchangeError
+from ..derived_settings import averaging_step
 from ..server import ParameterServer
 from ..state_file import read_state, valid_fields, write_state
 from ..value_checks import is_number
+from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, server_checkpoint
 from .json_file import write_settings
 
@@ -118,7 +121,7 @@ def exclude_site(kit: str | os.PathLike[str], site: str) -> list[str]:
     """Remove a site from the server's agreement. From the next session on, the server refuses its requests.
 
     With masks, a median or a trimmed mean, at least three sites must remain. With masks, rounds continue when all
-    remaining sites have the new agreement.
+    remaining sites have the new agreement. The ``step`` of the new agreement belongs to the number of remaining sites.
 
     Returns
     -------
@@ -135,8 +138,19 @@ def exclude_site(kit: str | os.PathLike[str], site: str) -> list[str]:
         raise ExchangeError("The agreement does not name this site.")
     left = [name for name in agreement.sites if name != site]
     keys = {name: key for name, key in agreement.mask_keys.items() if name != site}
-    write_settings(replace(agreement, sites=left, mask_keys=keys), checkpoint.parents[1] / "local" / AGREEMENT_FILE)
+    smaller = replace(agreement, sites=left, mask_keys=keys)  # refuses too few sites
+    smaller = replace(smaller, step=_step_of(agreement, len(left)))
+    write_settings(smaller, checkpoint.parents[1] / "local" / AGREEMENT_FILE)
     return left
+
+
+def _step_of(agreement: FederationConfig, n_left: int) -> float:
+    """Step of an agreement with ``n_left`` of its sites."""
+    n_sites = len(agreement.sites)
+    if math.isclose(agreement.step, averaging_step(n_sites) / n_sites):
+        return averaging_step(n_left) / n_left
+    # A step of the coordinator's choice: in rounds, the factor of the mean stays.
+    return agreement.step * n_sites / n_left if agreement.mask_keys or agreement.has_rounds else agreement.step
 
 
 def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:

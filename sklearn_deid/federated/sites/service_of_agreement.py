@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..server import ParameterServer
@@ -19,7 +20,11 @@ def make_service(
     record: Callable[[dict[str, Any]], None],
     **clock: Callable[[], float],
 ) -> ExchangeService:
-    """Create the server side of a session. The parameters are the same as in `MaskedExchangeService`."""
+    """Create the server side of a session. The parameters are the same as in `MaskedExchangeService`.
+
+    The server receives the step of the agreement, which `exclude_site` changes. Its other limits stay.
+    """
+    server.limits = replace(server.limits, step=agreement.limits().step)
     if agreement.mask_keys:
         return MaskedExchangeService(server, agreement, rules, record, **clock)
     server.forget_norms(agreement.sites)

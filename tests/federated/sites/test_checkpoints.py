@@ -1,6 +1,7 @@
 """Checkpoints of a server: kept, returned to, and a site that is excluded."""
 
 import json
+import math
 import stat
 
 import numpy as np
@@ -10,10 +11,12 @@ from sklearn_deid.exceptions import DeidError, ExchangeError
 from sklearn_deid.federated import ParameterServer, SparseUpdate
 from sklearn_deid.federated.sites import (
     FederationConfig,
+    SessionRules,
     exclude_site,
     keep_checkpoint,
     keep_round,
     list_checkpoints,
+    make_service,
     roll_back,
     server_checkpoint,
     site_events,
@@ -149,3 +152,29 @@ def test_a_line_that_a_power_failure_cut_off(kit):
     rows = site_events(kit)
     assert (rows["a"]["last"], len(log.read_text().splitlines())) == (1.0, 2)
     assert rows["b"]["last"] > 1.0
+
+
+@pytest.mark.parametrize(
+    ("own", "step", "factor"),
+    [
+        ({}, 0.5, math.sqrt(3)),  # the default step of four sites
+        ({"aggregation": "median"}, 0.5, math.sqrt(3)),
+        ({}, 0.25, 1.0),  # the mean
+        ({"screened": False}, 0.5, 1 / math.sqrt(3)),  # of each update on arrival
+        ({"screened": False}, 1.0, 1.0),
+        ({"screened": False, "mask_keys": {site: f"{n:064x}" for n, site in enumerate("abcd", 2)}}, 0.5, None),
+    ],
+)
+def test_the_step_of_the_remaining_sites(kit, own, step, factor):
+    """The server multiplied the mean of three updates by the factor of four, and with masks also the last mean."""
+    agreement = FederationConfig("lab", list("abcd"), ["DATE"], step=step, **{"screened": True, **own})
+    write_settings(agreement, kit / "local" / "federation.json")
+    checkpoint = server_checkpoint(kit)[1]
+    ParameterServer(np.zeros(4, np.float32), MODEL, agreement.limits()).save(checkpoint)
+    exclude_site(kit, "d")
+    left = server_checkpoint(kit)[0]
+    service = make_service(ParameterServer.load(checkpoint), left, SessionRules(), record=lambda event: None)
+    assert service.server.limits.step == pytest.approx(math.sqrt(3) if factor is None else factor)
+    if left.mask_keys:
+        # Each site divides its last update by the factor of its agreement, which is the new one.
+        assert left.step * len(left.sites) == pytest.approx(service.server.limits.step)
