@@ -23,6 +23,10 @@ _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 RAISED = ("\u00aa", "\u00ba")
 _LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
+# Five letters, or four with hyphens: fewer are initials, as M.J.F.G.
+_SPELLED = re.compile(
+    r"(?<![^\W_])[^\W\d_](?:(?:\s*[-\u2010\u2011\u2013_]\s*[^\W\d_](?![^\W_])){3}|(?:[\s.,]{1,3}[^\W\d_](?![^\W_])){4})"
+)
 
 
 #: Function from a folded word to the role that it has in other names of the patient, or None.
@@ -120,6 +124,17 @@ def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
         # "Van Le": a name of particles and titles alone would stay unchanged.
         roles = ["" if piece[0].isalpha() else KEPT for piece in pieces]
     return tuple(map(NamePart, pieces, roles))
+
+
+def is_spelled(text: str) -> bool:
+    """Whether a text contains a name letter by letter; other letters, one for each, would reveal its repeated letters.
+
+    Examples
+    --------
+    >>> [is_spelled(text) for text in ("Linden, L-I-N-D-E-N", "L I N D E N", "M. J. F. Linden")]
+    [True, True, False]
+    """
+    return _SPELLED.search(text) is not None
 
 
 def with_signs_apart(pieces: list[str], words: LocaleWords) -> list[str]:

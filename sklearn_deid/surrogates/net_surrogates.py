@@ -8,6 +8,7 @@ from collections.abc import Callable
 from .folding import fold, plain_letters
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
+from .name_parsing import is_spelled
 from .number_surrogates import random_of_form
 from .own_names import new_word
 from .patient_chance import PatientChance
@@ -61,12 +62,12 @@ class NetSurrogates:
     def email(self, text: str) -> str | None:
         """Surrogates of the mail addresses in ``text``.
 
-        None without addresses, with words between addresses, or with an address that is too long.
+        None without addresses, with words between addresses, or with an address that is spelled or too long.
         """
         addresses = list(_ADDRESS.finditer(text))
         if not addresses or re.search(r"\w", _ADDRESS.sub("", text)):
             return None
-        if any(len(address[0]) > _LONGEST_ADDRESS for address in addresses):
+        if is_spelled(text) or any(len(address[0]) > _LONGEST_ADDRESS for address in addresses):
             return None
         return _ADDRESS.sub(self._address, text)
 
@@ -80,11 +81,11 @@ class NetSurrogates:
         return (found[1] or "") + _case(self._domain(found[2]), found[2]) + _case(path, found[3])
 
     def username(self, text: str) -> str | None:
-        """Login in the form of ``text``, made like the part of a mail address before the @; None if it is too long.
+        """Login in the form of ``text``, made like the part of a mail address before the @; None if spelled or too long.
 
         If each letter were replaced by one letter, the login would reveal the length of the surname.
         """
-        return None if len(text) > _LONGEST_ADDRESS else self._login(text)
+        return None if is_spelled(text) or len(text) > _LONGEST_ADDRESS else self._login(text)
 
     def _login(self, text: str) -> str:
         names = self._names_in(fold(text))

@@ -14,7 +14,7 @@ from .date_surrogates import DateSurrogates, draw_shift
 from .folding import fold
 from .institution_surrogates import InstitutionSurrogates
 from .locale_words import LocaleWords
-from .name_parsing import CALLED
+from .name_parsing import CALLED, is_spelled
 from .net_surrogates import NetSurrogates
 from .number_surrogates import NumberSurrogates
 from .patient_chance import PatientChance
@@ -97,7 +97,7 @@ class PatientSurrogates:
         # Birth dates have the same offset as the ages, so that both agree in the new note.
         self._dates = DateSurrogates(days, words, years)
         self._rules: dict[str, Callable[[Mention], str | None]] = {
-            **dict.fromkeys(NAMES, lambda m: self._people.surrogate(m.text, m.kind)),
+            **dict.fromkeys(NAMES, lambda m: None if is_spelled(m.text) else self._people.surrogate(m.text, m.kind)),
             "title": self._title,
             "username": lambda m: self._net.username(m.text),
             "sex": self._sex,

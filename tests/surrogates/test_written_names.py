@@ -140,3 +140,20 @@ def test_scandinavian_letters_of_surrogates_are_transcribed_in_mail_addresses():
         assert mail.split("@")[0] == re.sub(
             "[^a-z.]", "", fold(name.replace(" ", ".")).replace("\u00f8", "o").replace("\u00e6", "ae")
         )
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("PATIENT", "Quewwick, Q-U-E-W-W-I-C-K"),
+        ("PATIENT", "Quewwick, Q U E W W I C K"),
+        ("DOCTOR", "Q.U.E.W.W.I.C.K."),
+        ("DOCTOR", "L-Y-N-N"),
+        ("USERNAME", "q-u-e-w-w"),
+        ("EMAIL", "q.u.e.w.w@vexil.org"),
+    ],
+)
+def test_spelled_names_reveal_no_repeated_letters(label, name):
+    """Equal letters of a spelled name had equal surrogates: G-R-E-E-N-W-O-O-D was C-J-L-L-P-S-K-K-E."""
+    assert rewritten("en", name, label=label) == [f"[{label}]"]
+    assert "[" not in rewritten("en", "M. J. F. Quewwick", "M.J.F.G.", "J.-M. L. Quewwick")[0]
