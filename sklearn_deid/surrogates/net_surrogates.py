@@ -81,7 +81,7 @@ class NetSurrogates:
         return (found[1] or "") + _case(self._domain(found[2]), found[2]) + _case(path, found[3])
 
     def username(self, text: str) -> str | None:
-        """Login in the form of ``text``, made like the part of a mail address before the @; None if spelled or too long.
+        """Login in the form of ``text``, made like the start of a mail address; None if it is spelled or too long.
 
         If each letter were replaced by one letter, the login would reveal the length of the surname.
         """
