@@ -9,6 +9,7 @@ import numpy as np
 
 from ..exceptions import DeidError
 from .audit import show_report
+from .counting import counted
 from .failures import DONE
 from .options import ANNOTATED, add_command, add_machine_options, add_seed, named_value, set_machine
 
@@ -49,7 +50,7 @@ def add_audit_step(steps: Any) -> None:
 def audit(arguments: argparse.Namespace) -> int:
     """Attack the record, and print what a host learns."""
     from ..audit import AdversarialPrivacyAuditor
-    from ..federated.sites import recorded_ensemble
+    from ..federated.sites import recorded_ensemble, site_events
     from ..io import read_gold
 
     set_machine(arguments)
@@ -60,6 +61,14 @@ def audit(arguments: argparse.Namespace) -> int:
     senders = {message.worker for message in ensemble.exchange_.uploads()}
     if senders != corpora.keys():
         raise DeidError(f"The record has updates of {', '.join(sorted(senders))}: name the notes of each by --notes.")
+    for site, row in site_events(arguments.kit).items():
+        n_lost = row["uploads"] - len(ensemble.exchange_.uploads(site))
+        if n_lost > 0:
+            # The record is written at the end of a session.
+            print(
+                f"The record lacks {n_lost} of {counted(row['uploads'], 'update')} of {site}, because the server was "
+                "killed in a session. A host knows more than these attacks: repeat the rehearsal."
+            )
     for line in _attacks_of_the_host(ensemble, corpora, arguments.label or _LABELS):
         print(line)
     parts = [corpus.to_sentences() for corpus in corpora.values()]

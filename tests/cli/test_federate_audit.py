@@ -20,6 +20,7 @@ from sklearn_deid.federated.sites import (
     recorded_ensemble,
     unpack,
 )
+from sklearn_deid.federated.sites.event_file import EventFile
 
 from .test_federate import PLAN
 
@@ -43,7 +44,7 @@ def kit(tmp_path, monkeypatch):
     (kit / "local" / "resources.json.default").write_text(json.dumps(resources))
     agreement = read_settings(FederationConfig, tmp_path / "lab" / "federation.json")
     server = ParameterServer.load(harden_server(kit, agreement), keep=True)
-    service = make_service(server, agreement, SessionRules(2), lambda event: None)
+    service = make_service(server, agreement, SessionRules(2), EventFile(kit / "deid-state" / "events.jsonl", "1"))
     service.exchange = ExchangeRecord()
     for seed, site in enumerate(SITES):
         write_corpus(make_clinical_notes(2, random_state=seed), tmp_path / site, "brat")
@@ -70,12 +71,25 @@ def test_every_message_is_kept_and_attacked(kit, capsys):
     out = capsys.readouterr().out
     assert "whose is it? names, PATIENT: AUC site-1 " in out
     assert "whose is it? words outside of PHI: AUC site-1 " in out
-    assert "updates: " in out and "None" not in out
+    assert "updates: " in out and "None" not in out and "lacks" not in out
     assert main(["federate", "audit", str(kit), *notes[:2]]) == 2
     assert "updates of site-1, site-2" in capsys.readouterr().err
     # The first folder of a site was left out without a word.
     assert main(["federate", "audit", str(kit), *notes, "--notes", "site-1=site-2"]) == 2
     assert "names a site twice" in capsys.readouterr().err
+
+
+def test_a_record_without_the_updates_of_a_killed_server(kit, capsys):
+    """The attacks on the rest were reported as those on the whole training."""
+    record = ExchangeRecord.load(kit / EXCHANGE)
+    short = ExchangeRecord()
+    for message in record:
+        if (message.worker, message.epoch) != ("site-2", 2):
+            short.add(*message)
+    short.save(kit / EXCHANGE)
+    notes = [word for site in SITES for word in ("--notes", f"{site}={site}")]
+    assert main(["federate", "audit", str(kit), *notes]) == 0
+    assert "The record lacks 1 of 2 updates of site-2, because the server was killed" in capsys.readouterr().out
 
 
 def test_nothing_is_kept_without_the_agreement(kit, capsys):
