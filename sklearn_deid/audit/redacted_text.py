@@ -3,22 +3,23 @@ identifiable."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..exceptions import DeidError
-from ..surrogates.folding import fold
+from ..surrogates.folding import fold, plain_letters, transcribed
 from ..tagging.rules import find_phi
-from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, normalize, patient_of
+from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, normalize, patient_of, tokenize
 
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 # Ids that `redact --number-outputs` writes: their letters are no names.
 _RANDOM_ID = re.compile(r"note-[0-9a-f]{12}")
-# Parts of names with hyphens or apostrophes are words, and "Roe's" contains the word "Roe".
-_WORD = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*)+")
+# Letters that have no accents, and that many lists write as plain letters.
+_STROKES = str.maketrans({"\u0142": "l", "\u0111": "d", "\u0131": "i"})
 # Kind of quasi-identifier of each label of i2b2 2014 and MEDDOCAN.
 _KINDS = {
     "age": "AGE EDAD_SUJETO_ASISTENCIA",
@@ -155,9 +156,10 @@ def audit_redacted_text(
         recall. By default, the attacker has no model.
     names : iterable of str, optional
         Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
-        that begins with a capital letter, with or without accents. Hyphens and apostrophes separate words. The attacker
-        also searches the ids of the notes, which become file names, for these words in lower case. By default, the
-        attacker has no list.
+        that begins with a capital letter, with or without accents, or with two letters for a letter ("Mueller" for
+        "Müller"). Hyphens, apostrophes and capitals inside of a word ("RoeJohn") separate words. Words of one letter
+        are not searched. The attacker also searches the ids of the notes, which become file names, for these words in
+        lower case. By default, the attacker has no list.
     terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
         Further quasi-identifiers to search for, such as rare professions. By default, the audit counts only the
         quasi-identifiers that the rules and the model find.
@@ -213,9 +215,7 @@ def audit_redacted_text(
         raise ValueError("The 'labels' parameter must be a list of labels and not a single text.")
     hidden = {*labels, *getattr(deidentifier, "categories_", ()), *I2B2_2014.labels, *MEDDOCAN.labels}
     # Each word of a name is searched. Initials and particles of one letter are too common.
-    known: dict[tuple[str, ...], str] = {
-        (word,): label for words, label in _entries({"NAME": names or ()}) for word in words if len(word) > 1
-    }
+    known = {word: "NAME" for key, _ in _entries({"NAME": names or ()}) for word in key.split(_GAP) if len(word) > 1}
     known_terms = dict(_entries(terms or {}))
     # Rules need nothing but the text, so that no audit goes without an attacker.
     attackers = {
@@ -251,36 +251,71 @@ def _by_model(deidentifier: Any, notes: Sequence[Document]) -> Iterator[Finds]:
         yield [(span.start, span.end, span.label) for span in spans]
 
 
-def _entries(lists: Mapping[str, Iterable[str]]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Folded words of each entry of the lists, with the label of its list."""
+_GAP = " "
+
+
+def _entries(lists: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, str]]:
+    """Each spelling of each entry of the lists, with the label of its list."""
     for label, entries in lists.items():
         if isinstance(entries, str):
             raise ValueError("A list of names or terms must not be a single text.")
         for entry in entries:
-            words = tuple(fold(word) for word in _WORD.findall(entry))
+            words = _words(entry)
             if words:
-                yield words, label
+                *_, (_, keys) = _passages(words, 0, math.inf)
+                yield from ((key, label) for key in keys)
 
 
-def _by_words(
-    notes: Sequence[Document], known: Mapping[tuple[str, ...], str], *, capital: bool = False
-) -> Iterator[Finds]:
+class _Word(NamedTuple):
+    """Place of a word or of a part of a word, and its folded spellings."""
+
+    start: int
+    end: int
+    spellings: tuple[str, ...]
+
+
+def _words(text: str) -> list[_Word]:
+    """Words as a tagger reads them: parts of names with hyphens or apostrophes, "Roe" and "John" of "RoeJohn", and each
+    character of scripts without spaces."""
+    tokens = tokenize(text)
+    found = zip(tokens.starts, tokens.ends, tokens.texts, strict=True)
+    return [_Word(start, end, _spellings(word)) for start, end, word in found if any(map(str.isalpha, word))]
+
+
+def _spellings(word: str) -> tuple[str, ...]:
+    """Folded word, without strokes, and with two letters for some letters (ü as ue)."""
+    folded = fold(word)
+    return (folded,) * 3 if word.isascii() else (folded, plain_letters(word).translate(_STROKES), transcribed(word))
+
+
+def _passages(words: Sequence[_Word], first: int, longest: float) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """End and spellings of the passages that begin with a word, up to the first of ``longest`` letters."""
+    keys: tuple[str, ...] = ("",) * 3
+    end = words[first].start
+    for i in range(first, len(words)):
+        if len(keys[0]) >= longest:
+            return
+        gap = "" if words[i].start == end else _GAP
+        keys, end = tuple(key + gap + own for key, own in zip(keys, words[i].spellings, strict=True)), words[i].end
+        yield end, keys
+
+
+def _by_words(notes: Sequence[Document], known: Mapping[str, str], *, capital: bool = False) -> Iterator[Finds]:
     """Known words in each note. The passage of a term of several words extends from its first to its last word."""
     longest = max(map(len, known), default=0)
     for note in notes:
         # As a tagger reads the note: names can hold zero-width characters, entities, or a hyphen at the end of a line.
         reading = normalize(note.text)
-        tokens = [(match.start(), match.end(), fold(match[0])) for match in _WORD.finditer(reading.text)]
-        finds: Finds = []
-        for first, (start, _, _) in enumerate(tokens):
+        words, finds = _words(reading.text), list[tuple[int, int, str]]()
+        for first, word in enumerate(words):
             # Names such as Hope and May are ordinary words in lower case, which would be found in most notes. Letters
             # of many scripts have no case.
-            if capital and reading.text[start].islower():
+            if capital and reading.text[word.start].islower():
                 continue
-            for stop in range(first + 1, min(first + longest, len(tokens)) + 1):
-                found = known.get(tuple(word for _, _, word in tokens[first:stop]))
+            for end, keys in _passages(words, first, longest):
+                found = next((known[key] for key in keys if key in known), None)
                 if found is not None:
-                    finds.append((*reading.original(start, tokens[stop - 1][1]), found))
+                    finds.append((*reading.original(word.start, end), found))
         yield finds
 
 

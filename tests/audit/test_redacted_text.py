@@ -132,6 +132,28 @@ def test_names_in_scripts_without_capitals_are_found(name):
     assert report.counts("names") == {"NAME": 1}
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("\u60a3\u8005\u738b\u4f1f\u6765\u9662", "\u738b\u4f1f"),
+        ("\u7530\u4e2d\u3055\u3093\u306f", "\u7530\u4e2d"),
+        ("\uae40\ucca0\uc218\ub2d8\uc740", "\uae40\ucca0\uc218"),
+        ("\u0e04\u0e19\u0e44\u0e02\u0e49\u0e2a\u0e21\u0e0a\u0e32\u0e22", "\u0e2a\u0e21\u0e0a\u0e32\u0e22"),
+        ("\u092e\u0930\u0940\u091c \u0930\u093e\u092e \u0906\u092f\u093e", "\u0930\u093e\u092e"),
+        ("SmithRoe", "Roe, John"),
+        ("Seen by MCROE", "McRoe"),
+        ("Seen by McRoe", "MCROE"),
+        ("Mueller", "M\u00fcller"),
+        ("M\u00fcller", "MUELLER"),
+        ("Oedegaard", "\u00d8deg\u00e5rd"),
+        ("Lukasz", "\u0141ukasz"),
+    ],
+)
+def test_names_inside_of_words_and_in_other_spellings_are_found(text, name):
+    """Words of scripts without spaces were compared as a whole, and vowel signs separated words."""
+    assert audit_redacted_text([Document("n1", text)], names=[name]).counts("names") == {"NAME": 1}
+
+
 def test_ids_that_occur_twice_are_refused():
     """Offsets in one note were read in the text of the other one."""
     notes = [Document("n1", "A 47-year-old man."), Document("n1", "No pain.")]
