@@ -238,7 +238,18 @@ def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) ->
         tagger["lr"] = round(averaging_rate(usual.lr, n_sites), 5)
     if _starts_from_starter(arguments):
         tagger["warm_start_from"] = _STARTER
-    return {**tagger, **{name: _plain(written) for name, written in arguments.set}}
+    return {**tagger, **_set_by_name(arguments)}
+
+
+def _set_by_name(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Parameters of ``--set``. Each parameter has one value, whose option could otherwise be overruled in silence."""
+    named = [name for name, _ in arguments.set]
+    asked = [name for name in ("hidden_size", "lr", "batch_size") if getattr(arguments, name) is not None]
+    asked += ["embeddings"] * (arguments.embeddings != "auto") + ["warm_start_from"] * (arguments.start != "auto")
+    for name in named:
+        if [*named, *asked].count(name) > 1:
+            raise DeidError(f"The options name a value of {name!r} twice. Leave out one of them.")
+    return {name: _plain(written) for name, written in arguments.set}
 
 
 def _starts_from_starter(arguments: argparse.Namespace) -> bool:

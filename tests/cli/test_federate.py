@@ -89,6 +89,22 @@ def test_a_start_from_another_network_is_refused_before_the_server_is_set_up(fed
     assert not (federation / "wrong").exists()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--set", "hidden_size=8", "--set", "hidden_size=16"],
+        ["--set", "lr=0.001", "--lr", "0.002"],
+        ["--set", "embeddings=null", "--embeddings", "glove-6b-50d"],
+        ["--set", "warm_start_from=starter-en", "--start", "none"],
+    ],
+)
+def test_a_parameter_with_two_values_is_refused(federation, capsys, options):
+    """The last value, or that of --set, was agreed on without a word."""
+    assert main([*PLAN, "wrong", "--site", "site-1", "--site", "site-2", *options]) == 2
+    assert "twice" in capsys.readouterr().err
+    assert not (federation / "wrong").exists()
+
+
 def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
     """The site of the kit refuses an agreement with another key, and says the fingerprint of all keys."""
     named = [word for site in ("site-1", "site-2", "site-3") for word in ("--site", site)]
