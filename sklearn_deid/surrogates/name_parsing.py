@@ -314,8 +314,9 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
         word, is_behind = names[0]
         known = role_of(fold(word))
         return [known or (GIVEN if words.is_given_name(words.without_genitive(word)) and not is_behind else SURNAME)]
-    if [role_of(fold(word)) for word, _ in names] == [SURNAME, GIVEN]:
-        return [SURNAME, GIVEN]
+    told = [role_of(fold(word)) for word, _ in names]
+    if told in ([SURNAME, GIVEN], [GIVEN, SURNAME]):
+        return [str(role) for role in told]
     # "LINDEN Jean": the surname is in capitals.
     in_capitals = [word.isupper() for word, _ in names]
     others = [role_of(fold(word)) for word, _ in names if not word.isupper()]

@@ -85,8 +85,8 @@ class PersonSurrogates:
         """
         mentioned = list(dict.fromkeys(zip_longest(texts, sexes)))  # a note repeats its names
         parsed = [(text, kind, self._parse(text, kind)) for (text, kind), _ in mentioned]
-        # One after the other, and the longest first: "Rey John" has the roles of an earlier "John Rey".
-        for text, kind, parts in sorted(parsed, key=lambda one: -len(_names(one[2]))):
+        # One after the other: "Rey John" has the roles of "Rey, John", else of a longer or earlier name.
+        for text, kind, parts in sorted(parsed, key=lambda one: (not _is_told(one[2]), -len(_names(one[2])))):
             if len(_names(parts)) > 1:
                 self.known.learn([self._parse(text, kind)])
         # Parsed again: the longer names may tell the role of a single word.
@@ -277,6 +277,13 @@ class PersonSurrogates:
 
 def _names(parts: tuple[NamePart, ...]) -> list[NamePart]:
     return [part for part in parts if part.role in (GIVEN, SURNAME)]
+
+
+def _is_told(parts: tuple[NamePart, ...]) -> bool:
+    """Whether a comma, or a caret of HL7, between a surname and a given name shows their roles."""
+    signs = (i for i, part in enumerate(parts) if part.role == KEPT and ("," in part.text or "^" in part.text))
+    at = next(signs, len(parts))
+    return any(part.role == SURNAME for part in parts[:at]) and any(part.role == GIVEN for part in parts[at:])
 
 
 def _like(text: str, letters: str) -> str:

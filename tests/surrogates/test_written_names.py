@@ -157,3 +157,18 @@ def test_spelled_names_reveal_no_repeated_letters(label, name):
     """Equal letters of a spelled name had equal surrogates: G-R-E-E-N-W-O-O-D was C-J-L-L-P-S-K-K-E."""
     assert rewritten("en", name, label=label) == [f"[{label}]"]
     assert "[" not in rewritten("en", "M. J. F. Quewwick", "M.J.F.G.", "J.-M. L. Quewwick")[0]
+
+
+@pytest.mark.parametrize(
+    ("locale", "name"),
+    [("pt", "Concei\u00e7\u00e3o Vasconcelos"), ("en", "Mei Quew"), ("es", "Lumi Paz"), ("en", "Aldermark Lee")],
+)
+@pytest.mark.parametrize("sign", [", ", "^"])
+def test_a_comma_shows_the_roles_of_names_without_a_comma(locale, name, sign):
+    """The name without a comma was read alone, so that one person had two given names in one note."""
+    given, surname = name.split()
+    for names in ((f"{surname}{sign}{given}", name), (name, f"{surname}{sign}{given}")):
+        for key in KEYS[:4]:
+            one, other = rewritten(locale, *names, key=key)
+            with_comma, plain = (one, other) if sign in one else (other, one)
+            assert with_comma.split(sign) == plain.split()[::-1]
