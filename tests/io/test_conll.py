@@ -121,3 +121,10 @@ def test_a_file_that_ends_too_early_is_refused(tmp_path):
     put(tmp_path, {"c.conll": "\n".join([*lines[:5], *lines[6:]])})
     with pytest.raises(CorpusFormatError, match="Words of the text have no line"):
         read_corpus(tmp_path / "c.conll")
+
+
+def test_white_space_that_is_written_as_an_entity_needs_no_line(tmp_path):
+    """The words of the entities counted as words without a line, and the written file could not be read."""
+    note = Document("n1", "Seen by&nbsp;Ann&#160;Roe.&emsp13;&#xA0;", (Span(13, 25, "DOCTOR"),))
+    write_corpus([note], tmp_path / "c.conll")
+    assert read_corpus(tmp_path / "c.conll")[0] == note

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -185,9 +186,9 @@ def _with_offsets(place: SourceLocation, block: _Block) -> Document:
         starts.append(start)
         ends.append(end)
         tags.append(_checked_tag(place, where, columns[3]))
-    # The writer leaves out white space and control characters only.
+    # The writer leaves out white space and control characters only, also as HTML entities such as "&nbsp;".
     between = zip([0, *ends], [*starts, len(text)], strict=True)
-    if any(character.isalnum() for start, end in between for character in text[start:end]):
+    if any(character.isalnum() for start, end in between for character in unescape(text[start:end])):
         raise place.error("Words of the text have no line, and their tags are missing. Is the file complete?")
     patient = parse_patient(place, block.header["patient_id"]) if "patient_id" in block.header else None
     meta = parse_meta(place, block.header["meta"]) if "meta" in block.header else {}
