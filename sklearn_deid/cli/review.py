@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS
+from ..io.checking import SourceLocation, check_strings
 from ..text import Document, Span, get_label_scheme, unreadable_reason
 from .annotating import load_deidentifier, results_of
 from .counting import counted
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..surrogates import SurrogateEngine
 
     withheld: list[CorpusFormatError] = []
-    notes = list(source.read(withheld.append))
+    notes = list(named(source.read(withheld.append), withheld))
     labels = _labels(arguments)
     if arguments.model is None:
         notes = readable(notes, withheld)
@@ -99,6 +100,17 @@ def _format(arguments: argparse.Namespace) -> str | None:
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     is_brat = FORMATS["brat"].recognise
     return "brat" if is_brat is not None and is_brat(files) else None
+
+
+def named(notes: Iterable[Document], withheld: list[CorpusFormatError]) -> Iterator[Document]:
+    """Yield the notes whose ids a file can hold, unlike file names that are not UTF-8; add others to ``withheld``."""
+    for note in notes:
+        try:
+            check_strings(SourceLocation(None, note.doc_id), note.doc_id)
+        except CorpusFormatError as error:
+            withheld.append(error)
+        else:
+            yield note
 
 
 def readable(notes: list[Document], withheld: list[CorpusFormatError]) -> list[Document]:

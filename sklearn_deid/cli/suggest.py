@@ -15,7 +15,7 @@ from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .options import add_encoding, add_machine_options, add_note_format, add_number, count, output_path
 from .reading import show_left_out
-from .review import tagged
+from .review import named, tagged
 
 SUMMARY = "choose the notes to review next"
 DESCRIPTION = """\
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         # Tasks that nobody has answered are still to be reviewed.
         known = {note.doc_id for note in read_corpus(arguments.exclude)} - unanswered_ids(arguments.exclude)
     withheld: list[CorpusFormatError] = []
-    notes = [note for note in source.read(withheld.append) if note.doc_id not in known]
+    notes = [note for note in named(source.read(withheld.append), withheld) if note.doc_id not in known]
     if known and not notes and not withheld:
         raise DeidError("All notes are in the file of --exclude: no note is left to choose.")
     deidentifier = load_deidentifier(arguments)

@@ -1,6 +1,12 @@
 """``suggest``: the chosen notes with the spans of the model, without those that are annotated already."""
 
 import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
 
 from sklearn_deid import load, read_corpus, write_corpus
 from sklearn_deid.review import suggest_notes
@@ -55,3 +61,16 @@ def test_the_work_of_a_reader_is_not_replaced(run, raw, model, notes, tmp_path):
     known = ["--exclude", tmp_path / "reviewed.jsonl", "--output", tmp_path / "reviewed.jsonl", "--overwrite"]
     assert run("suggest", raw, "--model", model, *known)[0] == 2
     assert (tmp_path / "reviewed.jsonl").read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such file names")
+def test_a_file_name_that_is_not_utf_8_withholds_its_note(run, raw, model, notes, tmp_path):
+    """`suggest` ended without an output, and the page saved such ids with other characters."""
+    folder = Path(shutil.copytree(raw, tmp_path / "raw"))
+    for name in (b"M\xfcller.txt", b"M\xf6ller.txt"):
+        Path(os.fsdecode(os.path.join(os.fsencode(folder), name))).write_text("Seen today.", encoding="utf-8")
+    command = [folder, "--model", model, "--output"]
+    code, out, _ = run("suggest", *command, tmp_path / "next.jsonl", "--notes", 90)
+    assert (code, f"{len(notes)} of {len(notes)} notes" in out, "2 withheld" in out) == (1, True, True)
+    code, out, _ = run("review", *command, tmp_path / "work")
+    assert (code, f"{len(notes)} notes are" in out, "2 withheld" in out) == (1, True, True)
