@@ -72,6 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise DeidError("All notes are in the file of --exclude: no note is left to choose.")
     deidentifier = load_deidentifier(arguments)
     notes = tagged(deidentifier, notes, withheld)
+    if not notes:
+        show_left_out(withheld)
+        raise DeidError("There is no note to choose.", path=arguments.raw)
     chosen = suggest_notes(deidentifier, notes, arguments.notes)
     # As the review page: only the owner can read the file, from the first byte on.
     mask = os.umask(0o077)

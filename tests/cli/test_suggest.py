@@ -55,6 +55,15 @@ def test_broken_notes_are_listed(run, with_broken, model, tmp_path):
     assert run("suggest", with_broken, "--model", model, "--output", tmp_path / "next.txt")[0] == 2
 
 
+def test_without_a_note_to_choose_no_file_is_written(run, model, tmp_path):
+    """If all notes were withheld, an empty file was written."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "n1.txt").write_bytes(b"Zyxwvutski \xff")
+    code, _, err = run("suggest", tmp_path / "raw", "--model", model, "--output", tmp_path / "next.jsonl")
+    assert (code, "no note to choose" in err, "left out" in err, "Zyxwvutski" in err) == (2, True, True, False)
+    assert not (tmp_path / "next.jsonl").exists()
+
+
 def test_the_work_of_a_reader_is_not_replaced(run, raw, model, notes, tmp_path):
     write_corpus(notes[:9], tmp_path / "reviewed.jsonl")
     before = (tmp_path / "reviewed.jsonl").read_bytes()
