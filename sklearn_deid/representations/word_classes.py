@@ -109,7 +109,8 @@ def _halves(vectors: np.ndarray, rows: np.ndarray, k: int, rng: np.random.Genera
     # 2-means, then a cut at a rank instead of at the border of the clusters: only a rank guarantees k words on each
     # side.
     points = vectors[rows]
-    means = KMeans(2, n_init=1, max_iter=_ITERATIONS, random_state=int(rng.integers(2**31))).fit(points)
+    means = KMeans(2, n_init=1, max_iter=_ITERATIONS, random_state=int(rng.integers(2**31)))
+    means.set_output(transform="default").fit(points)
     distances = means.transform(points)  # shape: (n, 2)
     nearness = distances[:, 0] - distances[:, 1]
     # Sorted from vectors nearest to the first centre to vectors nearest to the second; ties stay in their order.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import (
@@ -61,6 +62,12 @@ def test_separated_groups_are_classes():
     assert [len(set(classes[i : i + 10])) for i in range(0, 40, 10)] == [1] * 4 and len(set(classes)) == 4
     means = class_means(points, classes)
     np.testing.assert_allclose(means[classes[0]], points[:10].mean(axis=0), rtol=1e-5)
+
+
+def test_data_frames_as_output_of_all_transformers_change_no_class(fitted):
+    with config_context(transform_output="pandas"):
+        framed = WordClassRepresenter(embeddings=VECTORS, class_size=7).fit(X)
+    np.testing.assert_array_equal(framed.classes_of_words_, fitted.classes_of_words_)
 
 
 def test_words_of_a_class_have_equal_releases(fitted):
