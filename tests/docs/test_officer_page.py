@@ -129,8 +129,8 @@ def test_lines_of_the_page_are_those_of_the_program(tmp_path, monkeypatch, capsy
 
 
 def test_guesses_follow_from_epsilon():
-    """The guess with both answers equally likely before: e^epsilon / (1 + e^epsilon)."""
+    """The guess with both answers equally likely before: e^epsilon / (1 + e^epsilon), rounded up as an upper bound."""
     rows = re.findall(r"^\| (?:epsilon|right at most) \|(.*)\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     epsilons, shown = (row.replace("%", "").split("|") for row in rows)
     for epsilon, percent in zip(epsilons, shown, strict=True):
-        assert float(percent) == pytest.approx(100 / (1 + math.exp(-float(epsilon))), abs=0.05)
+        assert 0 <= float(percent) - 100 / (1 + math.exp(-float(epsilon))) < 0.1
