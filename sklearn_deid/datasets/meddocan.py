@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from .._parameters import check_parameter
 from ..exceptions import DataNotFoundError
 from ..io import iter_documents
 from ..text import Corpus
@@ -80,10 +81,7 @@ def fetch_meddocan(
     >>> len(corpus)  # doctest: +SKIP
     250
     """
-    if subset not in _DIGESTS:
-        raise ValueError(
-            f"The 'subset' parameter of fetch_meddocan must be 'train', 'dev' or 'test'. Got {subset!r} instead."
-        )
+    check_parameter("fetch_meddocan", "subset", subset, subset in _DIGESTS, "'train', 'dev' or 'test'")
     # A copy on the disk is used without any connection to the network.
     home = _find_home(data_home)
     folder = home / "meddocan" / subset / "brat"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._optional import import_optional
+from .._parameters import check_parameter
 from ..exceptions import DataNotFoundError, MissingDependencyError
 from .binary_formats import FASTTEXT_MAGIC, read_fasttext_binary, read_word2vec_binary
 from .subwords import SubwordTable
@@ -81,10 +82,7 @@ def read_word_vectors(
     ...     read_word_vectors(path, is_public=True)
     WordVectors(n_words=2, dim=2, public)
     """
-    if format not in FORMATS:
-        raise ValueError(
-            f"The 'format' parameter of read_word_vectors must be one of {', '.join(FORMATS)}. Got {format!r} instead."
-        )
+    check_parameter("read_word_vectors", "format", format, format in FORMATS, f"one of {', '.join(FORMATS)}")
     place = Path(fspath(path))
     if place.is_dir() or format == "folder":
         return WordVectors.open(place)

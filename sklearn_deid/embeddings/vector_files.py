@@ -10,6 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from .._parameters import check_parameter
 from ..exceptions import EmbeddingsFormatError
 
 _ROWS_AT_ONCE = 20_000
@@ -46,22 +47,13 @@ class VectorFile:
     max_words: int | None = None
 
     def __post_init__(self) -> None:
-        if self.encoding_errors not in ("strict", "replace", "ignore"):
-            raise ValueError(
-                "The 'encoding_errors' parameter of read_word_vectors must be 'strict', 'replace' or 'ignore'. "
-                f"Got {self.encoding_errors!r} instead."
-            )
-        if self.max_words is not None and self.max_words < 1:
-            raise ValueError(
-                f"The 'max_words' parameter of read_word_vectors must be at least 1 or None. Got {self.max_words} "
-                "instead."
-            )
+        owner, errors, most = "read_word_vectors", self.encoding_errors, self.max_words
+        is_known = errors in ("strict", "replace", "ignore")
+        check_parameter(owner, "encoding_errors", errors, is_known, "'strict', 'replace' or 'ignore'")
+        check_parameter(owner, "max_words", most, most is None or not most < 1, "at least 1 or None")
         # Lines are split as bytes before words are decoded. The bytes of separators and digits must therefore be ASCII.
-        if "\n 0<".encode(self.encoding) != b"\n 0<":
-            raise ValueError(
-                "The 'encoding' parameter of read_word_vectors must be a superset of ASCII. "
-                f"Got {self.encoding!r} instead."
-            )
+        is_ascii = "\n 0<".encode(self.encoding) == b"\n 0<"
+        check_parameter(owner, "encoding", self.encoding, is_ascii, "a superset of ASCII")
 
     def open(self) -> BinaryIO:
         """Open the file for reading decompressed bytes."""

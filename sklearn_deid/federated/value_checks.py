@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any
+
+from .._parameters import check_parameter as _check_parameter
 
 # JSON readers that use doubles represent integers exactly up to this number.
 LARGEST_WHOLE = 2**53 - 1
@@ -31,10 +34,8 @@ def is_whole(value: Any, most: float = LARGEST_WHOLE) -> bool:
     return isinstance(value, int) and is_number(value, 0, most)
 
 
-def check_parameter(owner: str, name: str, value: Any, is_allowed: bool, wanted: str) -> None:
-    """Raise ValueError unless the value of a parameter is allowed. ``wanted`` completes "must be ..."."""
-    if not is_allowed:
-        raise ValueError(f"The '{name}' parameter of {owner} must be {wanted}. Got {value!r:.40} instead.")
+# Values may come from files of others: a message shows the begin only.
+check_parameter = partial(_check_parameter, longest=40)
 
 
 def check_choice(owner: str, name: str, value: Any, choices: Collection[str]) -> None:

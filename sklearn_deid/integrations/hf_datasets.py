@@ -17,6 +17,7 @@ from itertools import accumulate
 from typing import Any
 
 from .._optional import import_optional
+from .._parameters import check_parameter
 from .._strict_json import load_strict
 from ..exceptions import CorpusFormatError
 from ..text import Corpus, Document, Span, convert_tags, segment, spans_to_tags, tags_to_spans
@@ -70,10 +71,7 @@ def corpus_to_dataset(
     >>> dataset[0]["tokens"], dataset.features["ner_tags"].feature.int2str(dataset[0]["ner_tags"])
     (['Seen', 'by', 'Who', '.'], ['O', 'O', 'B-DOCTOR', 'O'])
     """
-    if layout not in _LAYOUTS:
-        raise ValueError(
-            f"The 'layout' parameter of corpus_to_dataset must be one of {_LAYOUTS}. Got {layout!r} instead."
-        )
+    check_parameter("corpus_to_dataset", "layout", layout, layout in _LAYOUTS, f"one of {_LAYOUTS}")
     datasets = _datasets()
     text, number = datasets.Value("string"), datasets.Value("int64")
     # Corpus checks that all ids are distinct. Rows are put together by their ids on the way back.

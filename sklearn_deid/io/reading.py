@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, overload
 
+from .._parameters import check_parameter
 from ..exceptions import CorpusFormatError, DataNotFoundError, PartlyAnnotatedWarning
 from ..text import Corpus, Document, LabelScheme, get_label_scheme
 from .checking import SourceLocation, check_strings, check_text, without_traces
@@ -127,10 +128,7 @@ def read_corpus(
     >>> read_corpus(folder, format="brat", label_scheme="i2b2-2014")[0].spans
     (Span(start=12, end=15, label='DOCTOR', category='NAME', confidence=None),)
     """
-    if on_error not in ("raise", "collect"):
-        raise ValueError(
-            f"The 'on_error' parameter of read_corpus must be 'raise' or 'collect'. Got {on_error!r} instead."
-        )
+    check_parameter("read_corpus", "on_error", on_error, on_error in ("raise", "collect"), "'raise' or 'collect'")
     errors: list[CorpusFormatError] = []
     handler: Literal["raise"] | Callable[[CorpusFormatError], object] = (
         "raise" if on_error == "raise" else errors.append

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .._optional import import_optional
+from .._parameters import check_parameter
 from ..text import Document, LabelScheme, Span
 from .counting import RULES, Counts, compare, compare_by_label, harmonic_mean, merged_counts
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
@@ -101,10 +102,8 @@ def deid_report(
     >>> report["strict"]["recall"], report["token"]["recall"], report["binary_token"]["recall"]
     (0.0, 0.0, 0.5)
     """
-    if output not in ("table", "dict", "frame"):
-        raise ValueError(
-            f"The 'output' parameter of deid_report must be 'table', 'dict' or 'frame'. Got {output!r} instead."
-        )
+    is_known = output in ("table", "dict", "frame")
+    check_parameter("deid_report", "output", output, is_known, "'table', 'dict' or 'frame'")
     pairing = pair_documents(gold, predicted, missing)
     # Labels of both sides: a predicted label outside of the scheme must not be scored by this scheme.
     known = infer_label_scheme(label_scheme, [d for pair in pairing.pairs for d in pair])

@@ -12,6 +12,7 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
+from .._parameters import check_parameter
 from .sequences import check_options, phi_f1_score, phi_precision_score, phi_recall_score
 
 _FUNCTIONS = {"f1": phi_f1_score, "precision": phi_precision_score, "recall": phi_recall_score}
@@ -55,10 +56,7 @@ def make_phi_scorer(
     >>> from sklearn_deid import DeidTagger
     >>> search = GridSearchCV(DeidTagger(), {"lr": [1e-3, 3e-3]}, scoring=make_phi_scorer("recall", binary=True))
     """
-    if measure not in _FUNCTIONS:
-        raise ValueError(
-            f"The 'measure' parameter of make_phi_scorer must be one of {sorted(_FUNCTIONS)}. Got {measure!r} instead."
-        )
+    check_parameter("make_phi_scorer", "measure", measure, measure in _FUNCTIONS, f"one of {sorted(_FUNCTIONS)}")
     if average is None:
         raise ValueError(
             "The 'average' parameter of make_phi_scorer must be 'micro' or 'macro'. Got None instead. A scorer returns "
@@ -112,8 +110,5 @@ def get_scorer(name: str) -> Callable[..., float]:
     >>> from sklearn_deid.metrics import get_scorer
     >>> search = GridSearchCV(DeidTagger(), {"lr": [1e-3, 3e-3]}, scoring=get_scorer("phi_binary_token_recall"))
     """
-    if name not in PHI_SCORERS:
-        raise ValueError(
-            f"The 'name' parameter of get_scorer must be one of {sorted(PHI_SCORERS)}. Got {name!r} instead."
-        )
+    check_parameter("get_scorer", "name", name, name in PHI_SCORERS, f"one of {sorted(PHI_SCORERS)}")
     return PHI_SCORERS[name]

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._optional import import_optional
+from .._parameters import check_parameter
 from ..text import Document
 from .downstream import check_labels, downstream_accuracy
 from .estimate import Estimate
@@ -66,11 +67,8 @@ class UtilitySettings:
             _check_integer(name, getattr(self, name), least)
         for n in self.candidates:
             _check_integer("n_topics", n, 1)
-        if not isinstance(self.confidence, Real) or not 0 < self.confidence < 1:
-            raise ValueError(
-                f"The 'confidence' parameter of utility_report must be between 0 and 1. Got {self.confidence!r} "
-                "instead."
-            )
+        is_share = isinstance(self.confidence, Real) and 0 < self.confidence < 1
+        check_parameter("utility_report", "confidence", self.confidence, is_share, "between 0 and 1")
         try:
             re.compile(self.placeholder)
         except (re.error, TypeError):
@@ -89,10 +87,8 @@ class UtilitySettings:
 
 
 def _check_integer(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(
-            f"The '{name}' parameter of utility_report must be an integer of at least {least}. Got {value!r} instead."
-        )
+    is_allowed = isinstance(value, Integral) and not isinstance(value, bool) and not value < least
+    check_parameter("utility_report", name, value, is_allowed, f"an integer of at least {least}")
 
 
 def utility_report(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._parameters import check_parameter
 from ..metrics import ReliabilityCurve, expected_calibration_error, phi_confidences, reliability_curve, span_confidences
 from .drawing import GRAY, axes_or_new, grid_behind, line_style
 
@@ -132,11 +133,8 @@ class ReliabilityDisplay:
         n_bins, strategy, ax
             Parameters of `from_confidences`.
         """
-        if level not in ("span", "token"):
-            raise ValueError(
-                "The 'level' parameter of ReliabilityDisplay.from_estimator must be 'span' or 'token'. "
-                f"Got {level!r} instead."
-            )
+        owner = "ReliabilityDisplay.from_estimator"
+        check_parameter(owner, "level", level, level in ("span", "token"), "'span' or 'token'")
         if level == "token":
             cases = phi_confidences(y, estimator.predict_proba(X), estimator.classes_)
         else:

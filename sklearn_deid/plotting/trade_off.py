@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import import_optional
+from .._parameters import check_parameter
 from .candidate_names import candidate_names
 from .drawing import GRAY, axes_or_new, error_lengths, figure_of, grid_behind, legend_beside, line_style
 from .trade_off_point import TradeOffPoint
@@ -104,11 +105,7 @@ class TradeOffDisplay:
             raise ValueError(
                 "The 'points' parameter of TradeOffDisplay must hold at least one point. Got none instead."
             )
-        if ranges not in _RANGES:
-            raise ValueError(
-                f"The 'ranges' parameter of TradeOffDisplay must be one of {', '.join(_RANGES)}. Got {ranges!r} "
-                "instead."
-            )
+        check_parameter("TradeOffDisplay", "ranges", ranges, ranges in _RANGES, f"one of {', '.join(_RANGES)}")
         if log_x and any(point.x is not None and point.x <= 0 for point in self.points):
             raise ValueError("Every 'x' must be above 0 on a logarithmic axis. Pass log_x=False.")
         # A band needs a single value for each x.

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions, check_constraints
+from .._parameters import check_parameter
 from .._randomness import release_generator
 from ..sequences import TokenSequences, check_groups, check_tags, object_rows
 from ..sequences.sentence_transformer import SentenceTransformer
@@ -232,10 +233,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
         """
         check_constraints(self)
         is_number = isinstance(n_copies, Integral) and not isinstance(n_copies, bool) and n_copies > 0
-        if not is_number and n_copies != "auto":
-            raise ValueError(
-                f"The 'n_copies' parameter must be 'auto' or a whole number above 0. Got {n_copies!r} instead."
-            )
+        is_allowed = is_number or n_copies == "auto"
+        check_parameter("", "n_copies", n_copies, is_allowed, "'auto' or a whole number above 0")
         data = self._checked(X, y, groups)
         if n_copies == "auto":
             n_copies = min(_MOST_COPIES, max(1, _COPIED_TOKENS // max(1, len(data.X.data))))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._parameters import check_parameter
 from ..metrics import Estimate
 from .bound import PrivacyBound, attack_accuracy, sampling_slack
 from .casing_disclosure import CasingDisclosure, casing_alone
@@ -61,10 +62,8 @@ class Certificate:
 
     def __post_init__(self) -> None:
         n = self.max_sentences
-        if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 0):
-            raise ValueError(
-                f"The 'max_sentences' parameter must be None or a whole number of at least 0. Got {n!r} instead."
-            )
+        is_allowed = n is None or (isinstance(n, Integral) and not isinstance(n, bool) and n >= 0)
+        check_parameter("", "max_sentences", n, is_allowed, "None or a whole number of at least 0")
 
     def complete(self, bound: PrivacyBound, coverage: PhiCoverage | None) -> PrivacyBound:
         """Return the bound on random pairs, completed by all other parts of the certificate.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._parameters import check_parameter
 from ..exceptions import DeidError
 from ..surrogates.label_kinds import known_labels
 from ..text import BINARY, I2B2_2014, MEDDOCAN, Document, merge_spans
@@ -98,17 +99,11 @@ class SignOff:
     def __init__(
         self, n_notes: int = 100, *, target: float = 0.05, confidence: float = 0.95, random_state: int = 0
     ) -> None:
-        if isinstance(n_notes, bool) or not isinstance(n_notes, int) or n_notes < 1:
-            raise ValueError(
-                f"The 'n_notes' parameter of SignOff must be an int of at least 1. Got {n_notes!r} instead."
-            )
-        if not 0 < target < 1:
-            raise ValueError(f"The 'target' parameter of SignOff must be between 0 and 1. Got {target!r} instead.")
-        if not 0.5 <= confidence < 1:
-            raise ValueError(
-                "The 'confidence' parameter of SignOff must be at least 0.5 and below 1, such as 0.95. Got "
-                f"{confidence!r} instead."
-            )
+        is_number = isinstance(n_notes, int) and not isinstance(n_notes, bool) and n_notes >= 1
+        check_parameter("SignOff", "n_notes", n_notes, is_number, "an int of at least 1")
+        check_parameter("SignOff", "target", target, 0 < target < 1, "between 0 and 1")
+        is_level = 0.5 <= confidence < 1
+        check_parameter("SignOff", "confidence", confidence, is_level, "at least 0.5 and below 1, such as 0.95")
         self.n_notes, self.target, self.confidence = n_notes, target, confidence
         self.random_state = random_state
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
+from .._parameters import check_parameter
 from .age_surrogates import AGES
 from .folding import fold
 from .label_kinds import label_kinds
@@ -13,6 +14,7 @@ from .locale_words import LOCALES
 
 CHECK_DIGITS = ("invalid", "valid")
 _WEEK, _SEASON_DAYS = 7, 380
+_check = partial(check_parameter, "SurrogateEngine")
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,3 @@ class SurrogateSettings:
 
     kind_of: dict[str, str] = field(init=False, repr=False)
     avoided: frozenset[str] = field(init=False, repr=False)
-
-
-def _check(name: str, value: Any, is_allowed: bool, allowed: str) -> None:
-    if not is_allowed:
-        raise ValueError(f"The '{name}' parameter of SurrogateEngine must be {allowed}. Got {value!r} instead.")

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torchcrf import CRF
 
+from .._parameters import check_parameter
 from .crf_steps import LogPartitionBySteps, TimeOrder, stays_at_first, viterbi_by_steps, viterbi_in_order
 
 # Largest number of elements of one (pairs, K, K, K) block in the max-plus product.
@@ -248,10 +249,8 @@ class LinearChainCRF(CRF):
         -------
         Tensor of shape (batch,) for ``"none"``, else a scalar.
         """
-        if reduction not in ("none", "sum", "mean", "token_mean"):
-            raise ValueError(
-                f"The 'reduction' parameter must be none, sum, mean or token_mean. Got {reduction!r} instead."
-            )
+        is_known = reduction in ("none", "sum", "mean", "token_mean")
+        check_parameter("", "reduction", reduction, is_known, "none, sum, mean or token_mean")
         mask = self._checked_mask(emissions, mask)
         transitions, start, end = self.scores()
         log_z = log_partition(emissions, transitions, start, end, mask)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 
 from .._compat import StrOptions
+from .._parameters import check_parameter
 from .held_out import threshold_of
 from .note_deidentifier import NoteDeidentifier
 from .saving import load_tagger
@@ -56,15 +57,13 @@ def load_model(
     """
     if name not in STARTERS:
         raise ValueError(f"load_model knows {', '.join(STARTERS)}. Got {name!r} instead. Use load for a saved model.")
-    if not StrOptions({"all", "hipaa"}).is_satisfied_by(labels):
-        raise ValueError(f"The 'labels' parameter of load_model must be 'hipaa' or 'all'. Got {labels!r} instead.")
+    is_known = StrOptions({"all", "hipaa"}).is_satisfied_by(labels)
+    check_parameter("load_model", "labels", labels, is_known, "'hipaa' or 'all'")
     model = load_tagger(starter_folder(name), device=device)
     assert isinstance(model, NoteDeidentifier)
     if decision_bias is not None:
-        if isinstance(decision_bias, bool) or not isinstance(decision_bias, Real) or not abs(decision_bias) < 100:
-            raise ValueError(
-                f"The 'decision_bias' parameter of load_model must be a number. Got {decision_bias!r} instead."
-            )
+        is_number = isinstance(decision_bias, Real) and not isinstance(decision_bias, bool) and abs(decision_bias) < 100
+        check_parameter("load_model", "decision_bias", decision_bias, is_number, "a number")
         tuned = model.fitted_estimator().set_params(decision_bias=float(decision_bias))
         tuned.decision_bias_, tuned.threshold_ = float(decision_bias), threshold_of(decision_bias)
         tuned.report_ = None  # the measured results are valid for the other bias only

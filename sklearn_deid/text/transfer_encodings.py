@@ -6,6 +6,8 @@ import base64
 import binascii
 import quopri
 
+from .._parameters import check_parameter
+
 TRANSFER_ENCODINGS = ("quoted-printable", "base64")
 
 
@@ -39,10 +41,8 @@ def decode_body(text: str, transfer_encoding: str, encoding: str = "utf-8") -> s
     >>> decode_body("Mu=C3=B1oz =", "quoted-printable"), decode_body("TXXDsW96", "base64"), decode_body("?", "base64")
     ('Muñoz ', 'Muñoz', None)
     """
-    if transfer_encoding not in TRANSFER_ENCODINGS:
-        raise ValueError(
-            f"The 'transfer_encoding' parameter must be one of {TRANSFER_ENCODINGS}. Got {transfer_encoding!r} instead."
-        )
+    is_known = transfer_encoding in TRANSFER_ENCODINGS
+    check_parameter("", "transfer_encoding", transfer_encoding, is_known, f"one of {TRANSFER_ENCODINGS}")
     try:
         data = text.encode("ascii")
         if transfer_encoding == "base64":

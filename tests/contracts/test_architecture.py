@@ -30,6 +30,7 @@ FOUNDATION = {
     "_skorch",
     "_lazy",
     "_optional",
+    "_parameters",
     "__init__",
 }
 MAY_IMPORT = {

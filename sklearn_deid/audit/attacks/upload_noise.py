@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, hypergeom, norm
 
+from ..._parameters import check_parameter
 from ..._randomness import n_signed_zeros, on_grid
 from ..protocol import AttackResult
 from ..released_step import UPDATES
@@ -46,10 +47,7 @@ class NoisyUploads:
     grid: float
 
     def __post_init__(self) -> None:
-        if not self.std > 0:
-            raise ValueError(
-                f"The 'std' parameter of NoisyUploads must be a positive number. Got {self.std!r} instead."
-            )
+        check_parameter("NoisyUploads", "std", self.std, self.std > 0, "a positive number")
 
     @property
     def is_on_grid(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..._parameters import check_parameter
 from ...exceptions import DeidError
 from ..checking import SourceLocation
 from ..files import check_regular
@@ -98,10 +99,7 @@ def open_table(
         raise DeidError("FHIR exports and parquet files have an encoding of their own. Leave out --encoding.")
     if delimiter is not None and kind != "csv":
         raise DeidError("Only .csv files have a delimiter. Leave out --delimiter.", path=str(path))
-    if delimiter not in (None, *DELIMITERS):
-        raise ValueError(
-            f"The 'delimiter' parameter must be one of {', '.join(DELIMITERS)}. Got {delimiter!r} instead."
-        )
+    check_parameter("", "delimiter", delimiter, delimiter in (None, *DELIMITERS), f"one of {', '.join(DELIMITERS)}")
     if fhir is not None:
         if kind != "jsonl":
             raise DeidError("FHIR resources are read from .ndjson or .jsonl files.", path=str(path))
