@@ -13,22 +13,22 @@ from typing import Any, NamedTuple
 from ..exceptions import DeidError
 from ..surrogates.folding import fold, plain_letters, transcribed
 from ..tagging.rules import find_phi
-from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, normalize, patient_of, tokenize
+from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, nearest_i2b2, normalize, patient_of, tokenize
 
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 # Ids that `redact --number-outputs` writes: their letters are no names.
 _RANDOM_ID = re.compile(r"note-[0-9a-f]{12}")
 # Letters that have no accents, and that many lists write as plain letters.
 _STROKES = str.maketrans({"\u0142": "l", "\u0111": "d", "\u0131": "i"})
-# Kind of quasi-identifier of each label of i2b2 2014 and MEDDOCAN.
+# Kind of quasi-identifier of each label of the known schemes, by its nearest label of i2b2 2014.
 _KINDS = {
-    "age": "AGE EDAD_SUJETO_ASISTENCIA",
-    "date": "DATE FECHAS",
-    "place": "CITY STATE COUNTRY ZIP STREET LOCATION-OTHER HOSPITAL ORGANIZATION TERRITORIO PAIS CALLE CENTRO_SALUD "
-    "INSTITUCION",
-    "profession": "PROFESSION PROFESION",
+    "age": "AGE",
+    "date": "DATE",
+    "place": "CITY STATE COUNTRY ZIP STREET LOCATION-OTHER HOSPITAL ORGANIZATION",
+    "profession": "PROFESSION",
 }
 _KIND_OF = {label: kind for kind, labels in _KINDS.items() for label in labels.split()}
+_KIND_OF |= {label: _KIND_OF[goal] for label, goal in nearest_i2b2().items() if goal in _KIND_OF}
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,8 @@ def audit_redacted_text(
     -----
     For each kind, the values of a patient are the set of found passages, compared without casing and accents. Two
     patients are in one group if their sets are equal (Sweeney 2002). For attackers who know only some of the values,
-    the groups are larger.
+    the groups are larger. Labels of a model belong to a kind if they are labels of a scheme of
+    `sklearn_deid.text.get_label_scheme`; other labels do not count as ages, dates, places or professions.
 
     References
     ----------

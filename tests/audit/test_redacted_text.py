@@ -70,6 +70,23 @@ def test_a_note_that_the_model_cannot_read_is_an_error():
         audit_redacted_text(NOTES, deidentifier=Model())
 
 
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [("LOCATION_CITY", "place"), ("VILLE", "place"), ("GEOGRAPHIC_LOCATION", "place"), ("DATE_NAISSANCE", "date")],
+)
+def test_labels_of_all_schemes_are_quasi_identifiers(label, kind):
+    """With a model of GraSCCo, EDS-Pseudo or HIPAA labels, the audit counted no readable place."""
+
+    class Model:
+        categories_ = (label,)
+
+        def iter_annotate(self, notes):
+            return ((note, [Span(0, 3, label)]) for note in notes)
+
+    report = audit_redacted_text([Document("n1", "Elm Street")], deidentifier=Model())
+    assert report.anonymity[kind].n_patients == report.anonymity["all"].n_patients == 1
+
+
 def test_terms_of_several_words_are_quasi_identifiers():
     notes = [Document("n1", "A Violin  maker and a maker."), Document("n2", "violin maker"), Document("n3", "nurse")]
     report = audit_redacted_text(notes, terms={"profession": ["violin maker", "nurse"]})
