@@ -103,6 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_new(arguments.overwrite, *arguments.output)
     if arguments.redacted is not None:
         return run_redacted(arguments)
+    if any(given is not None for given in (arguments.model, arguments.names, arguments.table)):
+        raise DeidError("--model, --names and --table belong to --redacted NOTES: nothing else is searched for names.")
     if arguments.verify is not None:
         return _verify(arguments)
     if arguments.release is None and (arguments.representer is None or arguments.corpus is None):

@@ -34,6 +34,9 @@ def run_redacted(arguments: argparse.Namespace) -> int:
     outputs = [path for path in arguments.output if path.suffix == ".json"]
     if outputs != arguments.output or arguments.representer or arguments.release or arguments.corpus:
         raise DeidError("--redacted takes no CORPUS, --representer or --release, and writes .json only.")
+    if arguments.verify is not None or arguments.fail_under is not None:
+        # Exit code 0 would otherwise seem to say that the report fits, or that a score reaches --fail-under.
+        raise DeidError("--redacted computes no score and compares no report: leave out --fail-under and --verify.")
     from ..audit import audit_redacted_text
 
     source = NoteSource(arguments.redacted, None, arguments.encoding)
@@ -89,7 +92,9 @@ def _names(path: Path) -> list[str]:
     if not path.is_file():
         raise DataNotFoundError("There is no such file.", path=str(path))
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
+        names = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        pass
-    raise DeidError("The list of names is not in the encoding utf-8.", path=str(path))
+        raise DeidError("The list of names is not in the encoding utf-8.", path=str(path)) from None
+    if not any(map(str.strip, names)):
+        raise DeidError("The list of names is empty, so that the attacker would know no name.", path=str(path))
+    return names

@@ -47,9 +47,37 @@ def test_clean_notes_end_with_0(run, tmp_path):
     assert run("audit", "--redacted", tmp_path)[0] == 0
 
 
-@pytest.mark.parametrize("wrong", [["--output", "x.html"], ["--release", "x"], ["--names", "no-such-file"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--output", "x.html"],
+        ["--release", "x"],
+        ["--names", "no-such-file"],
+        ["--verify", "report.json"],
+        ["--fail-under", "0.9"],
+    ],
+)
 def test_wrong_calls_are_refused(run, redacted, wrong):
+    """The last two were ignored, so that exit code 0 seemed to answer them."""
     assert run("audit", "--redacted", redacted, *wrong)[0] == 2
+
+
+@pytest.mark.parametrize("text", ["", "\n \r\n", "\ufeff\n"])
+def test_an_empty_list_of_names_is_refused(run, tmp_path, text):
+    """The attacker who knows no name found nothing, with exit code 0."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "n1.txt").write_text("Zyxwvut left.")
+    names = tmp_path / "names.txt"
+    names.write_text(text, encoding="utf-8")
+    code, out, err = run("audit", "--redacted", tmp_path / "notes", "--names", names)
+    assert (code, out, "The list of names is empty" in err) == (2, "", True)
+
+
+@pytest.mark.parametrize("option", ["--names", "--model", "--table"])
+def test_options_of_redacted_notes_are_not_ignored_elsewhere(run, tmp_path, option):
+    for given in (["--release", tmp_path], [tmp_path, "--representer", tmp_path]):
+        code, _, err = run("audit", *given, option, "x")
+        assert code == 2 and "belong to --redacted" in err
 
 
 @pytest.mark.parametrize("name", ["letter.docx", ".n1.txt", "more"])
