@@ -17,6 +17,8 @@ _DECIMAL = re.compile(r"(\d+)(?:[.,](\d+))?")
 _WORDS = re.compile(r"[^\W\d_]+")
 # "9 2" in a scanned note: 92, and not two ages.
 _SPACED = re.compile(r"\d+(?:\s+\d+)+(?![\d/])")
+# "9O" in a scanned note: 90, and not 9.
+_MISREAD = re.compile(r"\d\s?[oO](?![^\W_])")
 _HYPHENS = "- \t\r\n\u2010\u2011\u2013"
 
 
@@ -48,16 +50,18 @@ class AgeSurrogates:
 
     def surrogate(self, text: str) -> str | None:
         """Surrogate of an age in the form of ``text``, or None if the form is unknown."""
-        if any(int("".join(spaced.split())) > _OLDEST for spaced in _SPACED.findall(text)):
+        if _MISREAD.search(text) or any(int("".join(spaced.split())) > _OLDEST for spaced in _SPACED.findall(text)):
             return None
         pieces = self._joined(_PIECES.findall(text))
         values = [self._value(piece) for piece in pieces]
         if all(value is None for value in values):
             return None
-        # "95 years 3 months", "95y 3m", "95 3/12": the months would make 90+ an exact age again. "88-95" has no months.
+        # "95 years 3 months", "95y 3m", "95 3/12", "95\u00bd": months would make 90+ an exact age again.
         known = [value for value in values if value is not None]
         units = {self._unit(pieces[i + 1 :]) for i, value in enumerate(values) if value is not None}
-        if max(known) > _OLDEST and (len(units) > 1 or known[-1] <= _OLDEST):
+        has_fraction = any(sign.isnumeric() and not sign.isdecimal() for sign in text)
+        # "88-95" has no months.
+        if max(known) > _OLDEST and (len(units) > 1 or known[-1] <= _OLDEST or has_fraction):
             return None
         written = [self._piece(pieces, i) for i in range(len(pieces))]
         # "90+" and "90s" stay one sign behind the number.
