@@ -13,7 +13,7 @@ from .._compat import HasMethods, StrOptions, check_constraints, unfitted_if_fai
 from ..sequences import RaggedArray, TokenSequences, check_tags, object_rows
 from ..text import labels_of, split_tag
 from .held_out import fit_on
-from .marginals import TokenTagger, token_rows
+from .marginals import TokenTagger, labels_in, tag_columns, token_rows
 from .note_tagger import flat_tags
 from .rule_tagger import RuleTagger
 
@@ -46,6 +46,8 @@ class HybridTagger(TokenTagger, BaseEstimator):
         Precision of the rules on the data of `fit`: the proportion of PHI tokens (of any label in y) among the tokens
         that the rules tag. One success and one failure are added to the counts. `predict` returns the number
         ``rules_precision_`` as the confidence of tokens that only the rules tag.
+    classes_ : ndarray of str
+        IOB2 tags of all labels of the rules and of the tagger. Missing if one of both has no ``classes_``.
 
     See Also
     --------
@@ -106,6 +108,11 @@ class HybridTagger(TokenTagger, BaseEstimator):
             # One success and one failure are added, so that rules without any match do not divide by zero.
             self.rules_precision_ = (right + 1) / (int(found.sum()) + 2)
         return self
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """IOB2 tags of all labels of the rules and of the tagger."""
+        return tag_columns(labels_in(self.rules_.classes_, self.tagger_.classes_))
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """Tag sentences.

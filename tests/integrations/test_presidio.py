@@ -5,8 +5,9 @@ import sys
 import pytest
 import spacy
 
-from sklearn_deid import NoteDeidentifier, RuleTagger
+from sklearn_deid import HybridTagger, NoteDeidentifier, RuleTagger
 from sklearn_deid.exceptions import DeidError, MissingDependencyError
+from sklearn_deid.integrations.deidentifiers import as_deidentifier, labels_of_model
 from sklearn_deid.integrations.presidio_entities import PRESIDIO_ENTITIES
 from sklearn_deid.text import I2B2_2014, MEDDOCAN
 
@@ -50,6 +51,12 @@ def analyzer(presidio):
 
 def found(results):
     return sorted((r.start, r.end, r.entity_type) for r in results)
+
+
+def test_rules_around_a_tagger_list_the_labels_of_both():
+    """The recogniser refuses a model without labels, and the service announced no entities of such a model."""
+    model = HybridTagger(RuleTagger(["email"]), RuleTagger(["date"])).fit([["a"]], [["O"]])
+    assert labels_of_model(as_deidentifier(model)) == ["DATE", "EMAIL"]
 
 
 def test_each_label_of_the_schemes_has_an_entity():

@@ -11,7 +11,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import Corpus, DeidTagger, HybridTagger, NoteDeidentifier, RuleTagger, make_clinical_notes
+from sklearn_deid import (
+    Corpus,
+    DeidTagger,
+    HybridTagger,
+    NoteDeidentifier,
+    RuleTagger,
+    VotingTagger,
+    make_clinical_notes,
+)
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import object_rows
 from sklearn_deid.text import is_allowed, labels_of, repair_tags
@@ -139,6 +147,17 @@ class TestComposition:
         assert spans[-1].label == "EMAIL"
         assert all(0 <= span.confidence <= 1 for span in spans)
         assert deidentifier.redact(["Mail ana97@example.org"])[0].endswith("[EMAIL]")
+
+    def test_it_lists_the_labels_of_both_parts(self, fitted):
+        """Without the list, a vote of such taggers failed at labels of rules that the training notes do not have, and
+        Presidio refused the model."""
+        X, y = [["Mr", "Alder"], ["a", "@", "b", ".", "org"]], [["O", "B-PATIENT"], ["O"] * 5]
+        one = HybridTagger(RuleTagger(["email"]), RuleTagger(["date"]))
+        vote = VotingTagger([("one", one), ("two", clone(one))]).fit(X, y)
+        assert vote.estimators_[0].classes_.tolist() == ["O", "B-DATE", "B-EMAIL", "I-DATE", "I-EMAIL"]
+        assert vote.predict(X)[1] == ["B-EMAIL", *["I-EMAIL"] * 4]
+        assert {*fitted.rules_.classes_, *fitted.tagger_.classes_} <= set(fitted.classes_)
+        assert not hasattr(HybridTagger(), "classes_")
 
     def test_a_tagger_without_confidence_in_a_note_deidentifier(self):
         plain = HybridTagger(RuleTagger(), RuleTagger(recognizers=["email"])).fit([["a"]], [["O"]])
