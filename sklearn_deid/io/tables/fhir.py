@@ -53,6 +53,8 @@ _ATTACHMENT = frozenset(
 )
 # The name of a person, and nothing else.
 _PERSON = "authorString"
+# Elements of base64 and of HTML.
+_CODED = ("data", "div")
 # Browsers skip them in addresses.
 _CONTROLS = re.compile(r"[\x00-\x20\s]")
 _HTML = ("text/html", "application/xhtml+xml")
@@ -92,10 +94,14 @@ class FhirLines(JsonLinesTable):
 
     def __init__(self, path: Path, output: Path, fields: Mapping[str, Sequence[str]]) -> None:
         super().__init__(path, output, Columns(()))
-        encoded = [one for paths in fields.values() for one in paths if one.rpartition(".")[2] == "data"]
-        if encoded:
-            raise self._error(f"The path {encoded[0]} ends at base64, which is no text. Name the object that holds it.")
         for kind, paths in fields.items():
+            ends = {path: path.rpartition(".")[2].removesuffix("*") for path in paths}
+            if encoded := [path for path, end in ends.items() if end in _CODED]:
+                raise self._error(
+                    f"The path {encoded[0]} ends at base64 or HTML, which is no text. Name the object that holds it."
+                )
+            if kind != "Binary" and not all(ends.values()):
+                raise self._error("The path . is for Binary only. Name the texts of the resource.")
             if both := set(paths) & {path.removeprefix(DATE_PATH) for path in paths if path.startswith(DATE_PATH)}:
                 raise self._error(f"The profile names {min(both)} of {kind} as a text and as a date. Leave out one.")
         self.paths = {kind: _paths(ps, is_date=False) for kind, ps in fields.items()}

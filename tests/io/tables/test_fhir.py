@@ -129,11 +129,17 @@ def test_paths_of_a_profile_that_lead_to_one_text(tmp_path):
     assert (found, problems) == ([line.replace(NAME, "[X]")], [])
 
 
-@pytest.mark.parametrize("path", ["content.attachment.data", "data"])
-def test_a_path_to_base64_is_refused(tmp_path, path):
-    """The base64 was taken for a text without PHI, and copied."""
+@pytest.mark.parametrize("path", ["content.attachment.data", "data", "text.div", "text.div*"])
+def test_a_path_to_base64_or_html_is_refused(tmp_path, path):
+    """The base64 was taken for a text without PHI, and copied; tags of the HTML were replaced with the names."""
     with pytest.raises(CorpusFormatError, match="Name the object that holds it"):
         redacted(tmp_path, ["{}"], str, {"DocumentReference": [path]})
+
+
+def test_the_path_of_a_whole_resource_is_for_binary_only(tmp_path):
+    """Of any other resource, the title was read, and the narrative and all sections were copied."""
+    with pytest.raises(CorpusFormatError, match="for Binary only"):
+        redacted(tmp_path, ["{}"], str, {"Binary": ["."], "Composition": ["."]})
 
 
 def test_texts_of_contained_resources_are_texts(tmp_path):
