@@ -262,9 +262,10 @@ def rewritten(document: Document, replacements: Iterable[Replacement]) -> Docume
     >>> rewritten(note, [Replacement(note.spans[0], "Zelda", True)]).text
     'Zelda left.'
     """
-    pairs = ((Span(old.start, old.end, old.label, old.category), new) for old, new, _ in replacements)
-    done = inserted(document.text, pairs)
-    return Document(document.doc_id, done.text, done.spans, document.patient_id)
+    text, places = inserted(document.text, ((old, new) for old, new, _ in replacements))
+    # No confidence: whoever has the model computes it for a guess of the original, and compares.
+    spans = tuple(Span(at, end, old.label, old.category) for old, at, end in places)
+    return Document(document.doc_id, text, spans, document.patient_id)
 
 
 def joined_overlaps(spans: Iterable[Span]) -> list[Span]:

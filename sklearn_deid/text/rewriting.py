@@ -109,31 +109,39 @@ def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]
         if span.end > len(text):
             message = f"A span ends after the last of {len(text)} characters."
             raise SpanError(message, start=span.start, end=span.end)
-    return inserted(text, ((span, replacement(span)) for span in merged))
+    whole, places = inserted(text, ((span, replacement(span)) for span in merged))
+    # No confidence: whoever has the model computes it for a guess of the original, and compares.
+    return Rewriting(whole, tuple(replace(old, start=at, end=end, confidence=None) for old, at, end in places))
 
 
-def inserted(text: str, replacements: Iterable[tuple[Span, str]]) -> Rewriting:
+def inserted(text: str, replacements: Iterable[tuple[Span, str]]) -> tuple[str, list[tuple[Span, int, int]]]:
     """Replace spans that are sorted and do not overlap; spans may touch.
+
+    Returns
+    -------
+    str
+        The new text.
+    list of (Span, int, int)
+        Replaced spans with start and end of their replacements in the new text. Empty replacements are left out.
 
     Examples
     --------
-    >>> inserted("AnnBo", [(Span(0, 3, "PATIENT"), "Zelda"), (Span(3, 5, "PATIENT"), "Al")]).text
+    >>> inserted("AnnBo", [(Span(0, 3, "PATIENT"), "Zelda"), (Span(3, 5, "PATIENT"), "Al")])[0]
     'ZeldaAl'
     """
     parts: list[str] = []
-    moved: list[Span] = []
+    places: list[tuple[Span, int, int]] = []
     position = written = 0
     for span, put in replacements:
         parts += [text[position : span.start], put]
         written += span.start - position
         # An empty replacement leaves no passage to which a span could point.
         if put:
-            # No confidence: whoever has the model computes it for a guess of the original, and compares.
-            moved.append(replace(span, start=written, end=written + len(put), confidence=None))
+            places.append((span, written, written + len(put)))
         written += len(put)
         position = span.end
     parts.append(text[position:])
-    return Rewriting("".join(parts), tuple(moved))
+    return "".join(parts), places
 
 
 def redact(text: str, spans: Iterable[Span], mode: str = "label") -> str:
