@@ -28,6 +28,10 @@ _UNREAD = (
 )
 
 
+# A file of a single JSON value, such as a list of all rows, has one line.
+_LONGEST_LINE = 2**26
+
+
 class TextField(NamedTuple):
     """Text in a line, and the function that writes another text in its place.
 
@@ -74,12 +78,13 @@ class JsonLinesTable:
         ------
         CorpusFormatError
             If no line has one of the columns: if a name were wrong, all texts would be copied unchanged, or each text
-            would count as a separate patient.
+            would count as a separate patient. Also if a line is larger than 64 MiB.
         """
         self._check_columns()
         with open_decompressed(self.path) as stream:
             number = 0
-            while lines := list(islice(stream, CHUNK_ROWS)):
+            rows = self._rows(stream)
+            while lines := list(islice(rows, CHUNK_ROWS)):
                 yield self._chunk(lines, number)
                 number += len(lines)
 
@@ -121,11 +126,19 @@ class JsonLinesTable:
             found.append(TextField(cell, lambda text, place=place: [(place, text)]))  # type: ignore[misc]
         return found
 
+    def _rows(self, stream: BinaryIO) -> Iterator[bytes]:
+        while line := stream.readline(_LONGEST_LINE + 1):
+            if len(line) > _LONGEST_LINE:
+                raise SourceLocation(str(self.path)).error(
+                    "A line is larger than 64 MiB. The file must have one JSON object in each line."
+                )
+            yield line
+
     def _check_columns(self) -> None:
         """Read lines until each column has occurred; usually the first line has all columns."""
         missing, number = [*self.columns.texts, *self.columns.keys()], 0
         with open_decompressed(self.path) as stream:
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(self._rows(stream), start=1):
                 if not missing:
                     return
                 with suppress(CorpusFormatError):

@@ -229,6 +229,16 @@ def test_lines_without_a_text_column_are_an_error(tmp_path, content, name, messa
         list(open_table(path, tmp_path / "out.jsonl", Columns((name,))).chunks())
 
 
+@pytest.mark.parametrize("first", [b'{"text": "a"}\n', b""])
+def test_a_long_line_is_refused_before_all_of_it_is_in_memory(tmp_path, monkeypatch, first):
+    """A list of all rows in a single line ended in a MemoryError, whose message asked for a report."""
+    monkeypatch.setattr(json_lines, "_LONGEST_LINE", 100)
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(first + json.dumps([{"text": "a"}] * 10).encode())
+    with pytest.raises(CorpusFormatError, match="larger than 64 MiB"):
+        list(open_table(path, tmp_path / "out.jsonl", Columns(("text",))).chunks())
+
+
 @pytest.mark.parametrize("columns", [Columns(("text",), "mrm"), Columns(("text",), None, "mrm")])
 def test_lines_without_a_column_of_identifiers_are_an_error(tmp_path, columns):
     """Each text was a patient of its own: surrogates and shifts of dates differed within a patient."""
