@@ -18,13 +18,15 @@ from skorch import NeuralNet
 from skorch.callbacks import Callback
 from tqdm import tqdm
 
-from ..exceptions import AlignmentWarning
+from ..exceptions import AlignmentWarning, DeidError
 from ..text import Corpus, Document
 from .failures import remember_interrupts
 
 DEFAULT_START = "default"
 # Notes that are read to advise on the labels.
 _ADVISED_ON = 50
+# Parameters of a tagger that decide on the shape of its network, beside sizes, which are taken from the start.
+_NETWORK = ("encoder", "head", "characters")
 
 
 def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus]:
@@ -58,6 +60,35 @@ def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, 
     chosen = set(np.random.default_rng(seed).permutation(patients)[:n])
     held_out = np.array([patient in chosen for patient in corpus.groups], dtype=bool)
     return corpus[~held_out], corpus[held_out]
+
+
+def check_start(start: Any, context: str | None) -> None:
+    """Check a model of ``--from`` before the notes are read.
+
+    Raises
+    ------
+    DeidError
+        If the model has no tagger to start from, or if its network is not the network of the new tagger.
+    """
+    from ..tagging.tagger import DeidTagger
+    from ..tagging.warm_start import start_tagger
+
+    if start is None or start == DEFAULT_START:
+        return
+    source = None
+    try:
+        source = start_tagger(start)
+    except DeidError:
+        raise
+    except ValueError:
+        pass
+    if source is None:
+        raise DeidError("The model of --from has no tagger that reads words with n-grams.", path=str(start))
+    others = [name for name in _NETWORK if getattr(source, name) != DeidTagger().get_params()[name]]
+    if others:
+        raise DeidError(f"The model of --from has another network ({', '.join(others)}).", path=str(start))
+    if context == "sentence" and source.context != context:
+        raise DeidError("The model of --from reads several sentences at once. Leave out --context.", path=str(start))
 
 
 def fit_deidentifier(

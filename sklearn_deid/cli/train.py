@@ -136,11 +136,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, score and save a model."""
     device = set_machine(arguments)
     from .._storage import check_bundle_target
-    from .scoring import fit_deidentifier
+    from .scoring import check_start, fit_deidentifier
 
     # The output is checked before the training, which may take hours.
     check_bundle_target(arguments.model, arguments.overwrite)
     start, choices = _start(arguments.start), _choices(arguments)
+    check_start(start, arguments.context)
     result = read_annotated(arguments)
     check_labels(result.corpus)
     corpus, held_out = _split(result.corpus, arguments)

@@ -19,6 +19,7 @@ from sklearn_deid import (
     RuleTagger,
     Span,
     load,
+    save,
     write_corpus,
 )
 from sklearn_deid.cli import train
@@ -174,6 +175,21 @@ def test_a_folder_is_a_pretrained_encoder(run, gold, tmp_path, trained):
 def test_options_that_exclude_each_other(run, gold, tmp_path, trained, options, message):
     code, out, err = run("train", gold, "--model", tmp_path / "m", *options)
     assert (code, out, message in err, trained) == (2, "", True, [])
+
+
+def test_a_start_that_does_not_fit_is_refused_with_the_reason(run, gold, notes, model, tmp_path, trained):
+    """These trainings ended with a traceback, after the notes were read."""
+    data = notes[:2].to_sentences()
+    other = DeidTagger(encoder="gru", hidden_size=4, max_epochs=1, warm_start_from=None).fit(data.X, data.y)
+    save(other, tmp_path / "gru")
+    save(RuleTagger().fit([]), tmp_path / "rules")
+    for start, options, message in (
+        (tmp_path / "rules", (), "has no tagger that reads words"),
+        (tmp_path / "gru", (), "has another network (encoder)"),
+        (model, ("--context", "sentence"), "Leave out --context"),
+    ):
+        code, out, err = run("train", gold, "--model", tmp_path / "m", "--from", start, *options)
+        assert (code, out, message in err, "Traceback" in err, trained) == (2, "", True, False, [])
 
 
 def test_a_target_that_cannot_be_reached_is_refused_with_the_reason(run, gold, notes, tmp_path):
