@@ -51,8 +51,9 @@ def redact_frame(
     -------
     DataFrame or Table
         New object of the same kind. The other columns and a pandas index are unchanged. Pyarrow metadata of several
-        words are left out. Pandas categories that occur in no row are kept and written to files of the frame: call
-        ``cat.remove_unused_categories()`` first.
+        words are left out. Categories that occur in no row are kept and written to files of the frame, also those of
+        pyarrow and the enumerations of polars: remove these categories first, in pandas by
+        ``cat.remove_unused_categories()``.
 
     Raises
     ------
