@@ -1,9 +1,9 @@
 """Characters that a program wrote as codes or decoded wrongly, with the original characters.
 
 A tokenizer splits a name with such a character, and a tagger finds only some of the parts. Examples are
-``M\\u00fcller`` of JSON, ``M<U+00FC>ller`` of R, ``M\\xc3\\xbcller`` of Python, and UTF-8 that was read as Windows-1252
-or in a code page of DOS. U+FFFD in a word replaces a letter that was lost. This character is read as "e", so that the
-word is not split.
+``M\\u00fcller`` of JSON, ``M<U+00FC>ller`` of R, ``M\\xc3\\xbcller`` of Python, ``M\\'fcller`` of RTF without its header,
+and UTF-8 that was read as Windows-1252 or in a code page of DOS. U+FFFD in a word replaces a letter that was lost. This
+character is read as "e", so that the word is not split.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from collections.abc import Iterator
 
 from .normalized_text import Edit
 
-_CODE = re.compile(r"\\u([0-9A-Fa-f]{4})|<U\+([0-9A-Fa-f]{4,6})>|((?:\\x[0-9A-Fa-f]{2})+)")
+# The decimal numbers of RTF come first; then entities without a semicolon, hexadecimal numbers, and bytes, also of HL7
+# and of RTF. RTF writes small digits: "O\\'Dea" is an escaped quote.
+_CODE = re.compile(
+    r"\\u(?P<decimal>[1-9][0-9]{2}|1[0-3][0-9]{2})(?:\?|\\'[0-9a-f]{2})|&#(?P<entity>[1-9][0-9]{1,3})(?![0-9;])"
+    r"|(?:\\u|%u)(?P<number>[0-9A-Fa-f]{4})|<U\+(?P<of_r>[0-9A-Fa-f]{4,6})>"
+    r"|(?P<bytes>(?:\\x[0-9A-Fa-f]{2})+|\\X(?:[0-9A-Fa-f]{2})+\\|\\'[c-f][0-9a-f])"
+)
+_NO_DIGIT = re.compile("[^0-9A-Fa-f]")
 # Signs, and letters of Latin, Greek and Cyrillic script.
 _FIRST_OTHER = 0x2100
 _REST = range(0x80, 0xC0)
@@ -61,7 +68,7 @@ def misread_characters(text: str) -> Iterator[Edit]:
     ['é', 'ñ']
     """
     found = []
-    if "\\" in text or "<U+" in text:
+    if any(sign in text for sign in ("\\", "<U+", "%u", "&#")):
         found += [Edit(*code.span(), _decoded(code)) for code in _CODE.finditer(text)]
     if any(lead in text for lead in _LEADS):
         for one in _MISREAD.finditer(text):
@@ -75,10 +82,11 @@ def misread_characters(text: str) -> Iterator[Edit]:
 
 
 def _decoded(code: re.Match[str]) -> str:
-    if code[3] is None:
-        number = int(code[1] or code[2], 16)
+    if code["bytes"] is None:
+        decimal = code["decimal"] or code["entity"]
+        number = int(decimal) if decimal else int(code["number"] or code["of_r"], 16)
         return chr(number) if number < _FIRST_OTHER else ""
-    data = bytes.fromhex(code[3].replace("\\x", ""))
+    data = bytes.fromhex(_NO_DIGIT.sub("", code["bytes"]))
     try:
         return data.decode("utf-8")
     except UnicodeError:

@@ -49,10 +49,10 @@ _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
 _UNSEEN = re.compile("[\U000e0020-\U000e007f]{3}|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}")
 # Letters that are shown from right to left, and that were written the other way round.
 _TURNED = re.compile("\u202e[ -~]{0,40}[A-Za-z0-9]{3}")
-# Runs of words of forms and addresses: a letter of UTF-8, or any characters, in hexadecimal digits.
+# Runs of words of forms and addresses: a letter of UTF-8 or Latin-1, or any characters, in hexadecimal digits.
 _RUN = re.compile(r"\S+")
 _PERCENT_LETTER, _PERCENT = (
-    re.compile(r"%C[23]%[89AB][0-9A-F]", re.IGNORECASE),
+    re.compile(r"%C[23]%[89AB][0-9A-F]|(?-i:(?<=[A-Za-z])%[C-F][0-9A-F](?=[a-z]{2}))", re.IGNORECASE),
     re.compile(r"%[0-9A-F]{2}", re.IGNORECASE),
 )
 _MANY = 6
