@@ -1,9 +1,9 @@
 """Characters that a program wrote as codes or decoded wrongly, with the original characters.
 
 A tokenizer splits a name with such a character, and a tagger finds only some of the parts. Examples are
-``M\\u00fcller`` of JSON, ``M<U+00FC>ller`` of R, ``M\\xc3\\xbcller`` of Python, ``M\\'fcller`` of RTF without its header,
-and UTF-8 that was read as Windows-1252 or in a code page of DOS. U+FFFD in a word replaces a letter that was lost. This
-character is read as "e", so that the word is not split.
+``M\\u00fcller`` of JSON, ``M<U+00FC>ller`` of R, ``M\\xc3\\xbcller`` of Python, ``M\\'fcller`` of RTF without its
+header, and UTF-8 that was read as Windows-1252 or in a code page of DOS. U+FFFD in a word replaces a letter that was
+lost. This character is read as "e", so that the word is not split.
 """
 
 from __future__ import annotations
