@@ -261,11 +261,13 @@ def _raw_notes(
     """Notes of ``--unlabelled``, and errors of notes that cannot be read; None without the option."""
     if arguments.unlabelled is None:
         return None, []
+    from ..tagging.note_deidentifier import without_blanks
+
     errors: list[Any] = []
     notes = list(NoteSource(arguments.unlabelled, None, arguments.encoding).read(errors.append))
     # Held-out notes are annotated notes, and would be learned from otherwise.
-    known = {document.text for document in corpus}
-    kept = [document for document in notes if document.text not in known]
+    known = {without_blanks(document.text) for document in corpus}
+    kept = [document for document in notes if without_blanks(document.text) not in known]
     annotated = counted(len(notes) - len(kept), "of them is", "of them are")
     print(f"Raw notes: {counted(len(notes), 'was', 'were')} read, and {annotated} annotated.")
     # The scores are those of patients that the model has never read.

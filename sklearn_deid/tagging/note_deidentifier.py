@@ -584,7 +584,7 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
     notes : iterable of str or Document
         Raw notes. The annotations of a Document are ignored.
     annotated : iterable of Document
-        Annotated notes. A raw note with the text of an annotated note is left out.
+        Annotated notes. A raw note with the text of an annotated note is left out, also with other white space.
 
     Raises
     ------
@@ -596,7 +596,7 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
     WithheldWarning
         For each note that is not a text, or is not plain text (`text.unreadable_reason`).
     """
-    known = {document.text for document in annotated}
+    known = {without_blanks(document.text) for document in annotated}
     kept: list[Document] = []
     counts = {"read": 0, "left out": 0, "annotated": 0}
     for number, note in enumerate(checked_notes(notes, "fit", "unlabelled")):
@@ -606,7 +606,7 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
             error = DeidError(reason, doc_id=_name(number, note))
             warnings.warn(WithheldWarning(f"Raw note left out: {error}"), stacklevel=3)
             counts["left out"] += 1
-        elif text in known:
+        elif without_blanks(text) in known:
             counts["annotated"] += 1
         else:
             counts["read"] += 1
@@ -617,6 +617,17 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
             f"The 'unlabelled' parameter of NoteDeidentifier.fit holds no note to learn from: {counts}."
         )
     return kept, counts
+
+
+def without_blanks(text: str) -> str:
+    """Text without white space, in which copies of a note may differ: many formats and editors change line ends.
+
+    Examples
+    --------
+    >>> without_blanks("Seen today.\\r\\n") == without_blanks("Seen today.")
+    True
+    """
+    return "".join(text.split())
 
 
 def _kind(notes: Any) -> str | None:

@@ -112,6 +112,8 @@ def test_raw_notes_of_held_out_patients_are_not_learned_from(run, notes, tmp_pat
     monkeypatch.setattr(NoteDeidentifier, "fit", fit)
     write_corpus(notes, tmp_path / "gold.jsonl")
     raw = [Document(f"raw-{n.doc_id}", f"{n.text} Well.", (), n.patient_id) for n in notes]
+    # Copies without patient ids, in which an editor has changed the line ends.
+    raw += [Document(n.doc_id, "\r\n".join([*n.text.split("\n"), ""])) for n in notes]
     write_corpus([*raw, Document("nobody", "Seen by Dr. Birch.")], tmp_path / "raw.jsonl")
     options = ("--unlabelled", tmp_path / "raw.jsonl", "--validation-fraction", "0.3", "--model", tmp_path / "m")
     code, out, _ = run("train", tmp_path / "gold.jsonl", *options, *QUICK)
