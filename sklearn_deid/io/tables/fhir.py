@@ -147,7 +147,9 @@ class FhirLines(JsonLinesTable):
         # With the original date beside it, a shifted date reveals the shift of all dates of the patient.
         if any(date_in_extensions(content, path) for path in self.dates[kind]):
             return "An extension of a date holds a text or another date, which would not be shifted."
-        # A type without paths of texts is copied, whatever it holds.
+        if not is_defined(kind) and _holds_resource(content, texts):
+            return "The resource holds another resource, such as an entry of a Bundle. Write each into its own line."
+        # A type without paths of texts is copied, whatever else it holds.
         if not texts:
             return None
         if has_unknown_element(content, kind) or any(has_other_spelling(content, path) for path in texts):
@@ -286,6 +288,19 @@ def _paths(written: Sequence[str], is_date: bool) -> list[tuple[str, ...]]:
     """Keys of each path of texts, or of dates."""
     chosen = [path.removeprefix(DATE_PATH) for path in written if path.startswith(DATE_PATH) == is_date]
     return [tuple(part for part in path.split(".") if part) for path in chosen]
+
+
+def _holds_resource(value: Any, paths: Sequence[Sequence[str]], before: tuple[str, ...] = ()) -> bool:
+    """Whether an object holds a resource that is not contained, and to which no path leads."""
+    if isinstance(value, list):
+        return any(_holds_resource(item, paths, before) for item in value)
+    if not isinstance(value, dict):
+        return False
+    if before and "resourceType" in value:
+        return not any(tuple(path[: len(before)]) == before for path in paths)
+    return any(
+        _holds_resource(inner, paths, (*before, key)) for key, inner in value.items() if before or key != "contained"
+    )
 
 
 def _is_readable(value: Any, path: Sequence[str]) -> bool:

@@ -142,6 +142,18 @@ def test_the_path_of_a_whole_resource_is_for_binary_only(tmp_path):
         redacted(tmp_path, ["{}"], str, {"Binary": ["."], "Composition": ["."]})
 
 
+def test_resources_inside_of_a_copied_resource_leave_the_line_out(tmp_path):
+    """The entries of a Bundle were copied, although the profile names the texts of their types."""
+    entries = [{"resource": {"resourceType": "Observation", "note": [{"text": NAME}]}}]
+    line = json.dumps({"resourceType": "Bundle", "entry": entries})
+    profile = {"Bundle": [], "Observation": ["note.text"]}
+    found, problems, _ = redacted(tmp_path, [line], str, profile)
+    assert found == [] and "holds another resource" in problems[0][1]
+    profile["Bundle"] = ["entry.resource.note.text"]
+    found, problems, _ = redacted(tmp_path, [line], lambda text: text.replace(NAME, "[X]"), profile)
+    assert (found, problems) == ([line.replace(NAME, "[X]")], [])
+
+
 def test_texts_of_contained_resources_are_texts(tmp_path):
     """They were copied: the data of a contained Binary is the whole note."""
     rng = np.random.default_rng(2)
