@@ -15,11 +15,14 @@ _SIGN = r"(?:\s?(?i:no|nr|number|num|n|nummer|n[úu]mero))?[\s.:#º°-]{0,5}"
 # Digits and hyphens; or digits, hyphens and capitals, with a separator between letters and digits in rebuilt text.
 _DIGITS = r"\d[\d-]{2,16}"
 _MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
+# Digits with a part behind a slash: 436434/875. In the header of an English note, two digits behind the slash may be an
+# age: MRN 884291 / 85 F.
+_WITH_PART = {"en": rf"{_DIGITS}(?:/\d{{3,8}})?", "es": r"(?!\d\d?/)\d[\d/-]{2,16}"}
 
 
 def _id_length(text: str) -> int:
     """Length of a number without a word that `rebuild_sentence` has attached; 0 with fewer than three digits."""
-    kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("-" + MAYBE_SPACE)
+    kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("-/" + MAYBE_SPACE)
     return len(kept) if len(re.findall(r"\d", kept)) >= 3 else 0
 
 
@@ -162,7 +165,7 @@ def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
     """Rule for a number after one of the given keywords."""
     words = words.replace(" ", r"\s{1,2}")
     first = rf"\b(?i:{words})\b" + (r"|\b(?:MRN|MR)(?=\d)" if kind == "MEDICALRECORD" and language == "en" else "")
-    body = _MIXED if mixed else _DIGITS
+    body = _MIXED if mixed else _WITH_PART[language]
     prefix = r"(?i:nhc-)?" if language == "es" else ""
     pattern = rf"(?:{first}){_SIGN}{prefix}(?P<phi>{body})(?!\d)"
     return _id(f"{kind.lower()}-named-{language}", kind, pattern, (language,), 2, _id_length)

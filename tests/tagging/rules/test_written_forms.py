@@ -43,6 +43,10 @@ FORMS = {
         tel:[+15550100142]
         MRN: [A1234567]
         MRN [12 34 56 7]
+        MRN: [436434/875] seen
+        MRN [884291] / 85 F
+        MRN [1234567]/DOB
+        visit on [12/03/2011]
         Hospital no. [H123456]
         Hosp No: [123456]
         Patient ID: [P-1234567]
@@ -84,6 +88,7 @@ FORMS = {
         Hª Clínica: [925546]
         Nº historia [925546]
         historia nº [925546]
+        NHC: [436434/875]
         CIP [ABCD123456789012]
         SIP [12345678]
         DNI: [12.345.678-Z]
