@@ -42,7 +42,8 @@ class Columns(NamedTuple):
         >>> Columns(("note",), optional=("title", "plan")).of(["id", "note", "title"]).texts
         ('note', 'title')
         """
-        return self._replace(texts=(*self.texts, *(name for name in self.optional if name in header)), optional=())
+        optional = (name for name in self.optional if name in header)
+        return self._replace(texts=tuple(dict.fromkeys([*self.texts, *optional])))
 
     def keys(self) -> list[str]:
         """Columns of identifiers."""
@@ -55,8 +56,8 @@ class Columns(NamedTuple):
         ------
         CorpusFormatError
             If a column is missing, if its name occurs twice, or if the name of another column differs from a text
-            column only in case, blanks or look-alike letters. The message does not show the header, since a row of a
-            table without a header would be read as its header.
+            column, or from an optional column, only in case, blanks or look-alike letters. The message does not show
+            the header, since a row of a table without a header would be read as its header.
         """
         wanted = dict.fromkeys([*self.texts, *self.keys()])
         for name in wanted:
@@ -64,7 +65,7 @@ class Columns(NamedTuple):
                 reason = "no column" if name not in header else "more than one column"
                 one = " It has a single column: try --delimiter ';'." if len(header) == 1 else ""
                 raise SourceLocation(path).error(f"The table has {reason} of the name {name!r}.{one}")
-        if (alike := resembled(header, self.texts, wanted)) is not None:
+        if (alike := resembled(header, [*self.texts, *self.optional], wanted)) is not None:
             raise SourceLocation(path).error(f"The table has a column {ALIKE.format(alike)}")
         return {name: list(header).index(name) for name in wanted}
 

@@ -395,6 +395,14 @@ def test_optional_columns_are_texts_where_they_are(tmp_path, kind):
         assert sum(chunk.n_without for chunk in chunks) == 0
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_column_like_an_optional_column_is_refused(tmp_path, kind):
+    """The titles of a table with "Note_Title" beside "note_text" were copied."""
+    path = written(tmp_path / f"notes.{kind}", [{"text": "a", "Title": "b"}])
+    with pytest.raises(CorpusFormatError, match="differs from 'title' in case"):
+        list(open_table(path, tmp_path / f"out.{kind}", Columns(("text",), optional=("title",))).chunks())
+
+
 LONG = "seen today on the ward by Zyxwvutski"
 
 
