@@ -470,7 +470,7 @@ MESSAGES = "MSH|^~\\&|A||||||ORU\rOBX|1|TX|N||Mail to roe@example.org\r"
     ("kind", "profile", "unused"),
     [
         ("fhir", {"Observation": ["note.txt"]}, ["Observation: note.txt"]),
-        ("fhir", {"Observation": ["note.text", "."]}, ["Observation: ."]),
+        ("fhir", {"Observation": ["note.text", "comment"]}, ["Observation: comment"]),
         ("fhir", {"Observation": ["note.text", "date:isued"]}, ["Observation: date:isued"]),
         ("fhir", {"Observation": ["note.text"], "Encounter": ["text"], "Location": []}, []),
         ("hl7", {"OBX-6": []}, ["OBX-6"]),
@@ -490,6 +490,14 @@ def test_field_of_a_profile_without_any_text_is_named(run, rules, tmp_path, kind
         assert (code, err.count("no text in the field")) == (1 if unused else 0, len(unused))
         assert all(f"no text in the field {name} of the profile" in err for name in unused)
     assert all(json.dumps(name) in (tmp_path / f"{output.name}.run").read_text() for name in unused)
+
+
+def test_the_path_of_a_whole_resource_is_refused(run, rules, tmp_path):
+    (tmp_path / "in.ndjson").write_text(json.dumps(RESOURCE) + "\n")
+    (tmp_path / "profile.json").write_text(json.dumps({"Observation": ["note.text", "."]}))
+    command = ["redact", tmp_path / "in.ndjson", "--model", rules, "--output", tmp_path / "out.ndjson", "--quiet"]
+    code, _, err = run(*command, "--fhir-profile", tmp_path / "profile.json")
+    assert (code, "The path . is for Binary only" in err, (tmp_path / "out.ndjson").exists()) == (2, True, False)
 
 
 @pytest.mark.parametrize("paths", [["section.title", "section*.title"], ["section*.title", "section.title"]])
