@@ -87,7 +87,7 @@ class PlaceholderFiller:
         self._year = chance.number(1985, 2019)
         self._days = chance.number(0, 364)
         self._first_year: int | None = None
-        self._known: dict[tuple[str, bool], tuple[Part, ...]] = {}
+        self._known: dict[str, tuple[Part, ...]] = {}
 
     def fill(self, content: str, is_doctor: bool = False) -> tuple[Part, ...] | None:
         """Return the text that replaces a placeholder.
@@ -105,22 +105,23 @@ class PlaceholderFiller:
             Parts of the text. None if the kind of placeholder is unknown.
         """
         content = " ".join(content.split())
-        key = (content, is_doctor)
-        if key not in self._known:
-            parts = self._new(content, content.lower(), is_doctor)
+        if content not in self._known:
+            parts = self._new(content, content.lower())
             if parts is None:
                 return None
-            self._known[key] = parts
-        return self._known[key]
+            self._known[content] = parts
+        return tuple(
+            (text, "DOCTOR" if is_doctor and is_name_label(label) else label) for text, label in self._known[content]
+        )
 
-    def _new(self, content: str, kind: str, is_doctor: bool) -> tuple[Part, ...] | None:
+    def _new(self, content: str, kind: str) -> tuple[Part, ...] | None:
         dated = self._date(content) or self._date_kind(kind)
         if dated is not None:
             return ((dated, "DATE"),)
         if "state/zip" in kind.replace(" ", ""):
             return ((places.state(self._chance)[1], "STATE"), (" ", None), (self._chance.digits(5), "ZIP"))
         if _NAME.search(kind) and not _NAME_OF_A_PLACE.search(kind):
-            return ((self._name(kind), "DOCTOR" if is_doctor or _DOCTOR.search(kind) else "PATIENT"),)
+            return ((self._name(kind), "DOCTOR" if _DOCTOR.search(kind) else "PATIENT"),)
         for pattern, label, draw in _KINDS:
             if re.search(pattern, kind):
                 return ((draw(self._chance), label),)

@@ -119,6 +119,14 @@ def test_equal_placeholders_have_equal_text_within_a_note(tmp_path):
     assert first == again != other
 
 
+def test_a_name_with_and_without_a_title_has_equal_text(tmp_path):
+    """Each occurrence behind a title had a name of its own."""
+    text = "Dr. [**Last Name (STitle) 3**] left. [**Last Name (STitle) 3**] called. [**Known lastname 4**], M.D., saw "
+    names = covered(note(tmp_path, text + "[**Known lastname 4**]."))
+    assert [label for _, label in names] == ["DOCTOR", "DOCTOR", "DOCTOR", "PATIENT"]
+    assert names[0][0] == names[1][0] != names[2][0] == names[3][0]
+
+
 def test_seeds_order_and_company_of_notes(tmp_path):
     text = "Seen by [**Last Name (STitle) 3**] on [**2151-7-16**] at [**Hospital 1**]"
     for name in "abc":
