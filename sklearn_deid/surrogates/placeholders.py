@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import date
 
@@ -62,9 +63,8 @@ def is_name_label(label: str | None) -> bool:
 class PlaceholderFiller:
     """Replaces the placeholders of a note by invented text. Equal placeholders receive equal text.
 
-    All dates of a note are shifted by the same number of years and days, from the invented years of MIMIC to years
-    around 2000. The distances between dates are therefore preserved. All full dates of a note are written in the same
-    form.
+    All dates of a note are shifted by the same number of days, from the invented years of MIMIC to years around 2000.
+    The distances between dates are therefore preserved. All full dates of a note are written in the same form.
 
     Parameters
     ----------
@@ -160,12 +160,14 @@ class PlaceholderFiller:
         return None if None in ends else self._range.join(str(end) for end in ends)
 
     def _moved(self, year: int, month: int, day: int) -> date:
+        year, month = min(max(year, 1), 9999), min(max(month, 1), 12)
         if self._first_year is None:
             self._first_year = year
-        year += self._year - self._first_year
-        # The first date of the note sets the shift in years, and all later dates follow. The dates of MIMIC were
-        # shifted too and can name the 30th of February, so days above 28 become 28.
-        return shift(date(min(max(year, 2), 9998), min(max(month, 1), 12), min(max(day, 1), 28)), self._days)
+        # The first date of the note sets the number of days, and all later dates move by the same number. The dates of
+        # MIMIC were shifted too and can name the 30th of February: the last day of the month takes its place.
+        original = date(year, month, min(max(day, 1), monthrange(year, month)[1]))
+        moved = original.toordinal() + date(self._year, 1, 1).toordinal() - date(self._first_year, 1, 1).toordinal()
+        return date.fromordinal(min(max(moved + self._days, 1), date.max.toordinal()))
 
     def _date_kind(self, kind: str) -> str | None:
         """Date for a placeholder that contains only the kind of date, such as a month; None for other placeholders."""

@@ -168,6 +168,22 @@ def test_dates_keep_their_distances():
         assert 1985 <= days[0].year <= 2021
 
 
+def test_ends_of_months_and_leap_years_keep_their_distances():
+    """The 29th, 30th and 31st became the 28th, and leap years changed distances by a day."""
+    days = [date(2151, 7, 29), date(2151, 7, 30), date(2151, 7, 31), date(2152, 2, 20), date(2152, 3, 5)]
+    for seed in range(30):
+        filler = PlaceholderFiller(Chance(seed))
+        filler._form = date.isoformat
+        moved = [date.fromisoformat(filler.fill(f"{day.year}-{day.month}-{day.day}")[0][0]) for day in days]
+        assert [day - moved[0] for day in moved] == [day - days[0] for day in days]
+
+
+@pytest.mark.parametrize("content", ["0000-1-1", "9999-12-31", "2151-2-30", "2151-0-0", "2151-99-99", "2-31"])
+def test_impossible_dates_are_replaced(content):
+    filler = PlaceholderFiller(Chance(0))
+    assert [filler.fill(text)[0][1] for text in (content, "2151-7-16", "9998-12", "0001")] == ["DATE"] * 4
+
+
 @pytest.mark.parametrize(
     ("text", "start", "end", "message"),
     [
