@@ -117,7 +117,8 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rules",
         action="store_true",
-        help="let rules find identifiers with a fixed form, too, such as e-mail addresses and phone numbers",
+        help="let rules find identifiers with a fixed form, too, such as e-mail addresses and phone numbers; for notes "
+        "with labels of i2b2-2014, meddocan or binary",
     )
     parser.add_argument(
         "--encoder",
@@ -144,6 +145,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_start(start, arguments.context)
     result = read_annotated(arguments)
     check_labels(result.corpus)
+    if arguments.rules:
+        _check_rule_labels(result.corpus)
     corpus, held_out = _split(result.corpus, arguments)
     raw, unread = _raw_notes(arguments, result.corpus, held_out)
     print(f"Training on {_size(corpus)}.")
@@ -171,6 +174,19 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"Model saved in {arguments.model}")
     show_left_out([*result.errors, *filter(None, unread)])
     return SOME_WITHHELD if result.errors or unread else DONE
+
+
+def _check_rule_labels(corpus: Corpus) -> None:
+    """Raise an error if the rules do not know the labels of the notes."""
+    from ..tagging.rules import infer_label_map
+
+    try:
+        infer_label_map({span.label for document in corpus for span in document.spans})
+    except ValueError:
+        raise DeidError(
+            "--rules needs notes whose labels all belong to i2b2-2014, to meddocan or to binary. Leave out --rules, or "
+            "rename the labels."
+        ) from None
 
 
 def _start(written: str | None) -> Any:

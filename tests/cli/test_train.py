@@ -220,6 +220,15 @@ def test_a_tuned_threshold_with_rules_is_shown_and_saved(run, gold, notes, tmp_p
     assert_no_note_text(out + err, notes)
 
 
+def test_rules_need_labels_that_they_know(run, notes, tmp_path, trained):
+    """The training ended with a traceback and the request to report it."""
+    other = [replace(d, spans=tuple(replace(s, label="CLINICIAN") for s in d.spans)) for d in notes]
+    write_corpus(other, tmp_path / "n.jsonl")
+    code, out, err = run("train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--rules")
+    assert (code, out, "Traceback" in err, trained) == (2, "", False, [])
+    assert "Leave out --rules" in err
+
+
 def test_verbose_has_a_line_for_each_epoch(run, gold, tmp_path):
     _, _, err = run("train", gold, "--model", tmp_path / "m", "--verbose", "--epochs", "2")
     start, first, second = err.splitlines()
