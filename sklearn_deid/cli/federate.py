@@ -117,7 +117,7 @@ def site(arguments: argparse.Namespace) -> int:
     chosen["random_state"] = _seed_of(Path(arguments.kit, "local", sites.SITE_FILE))
     chosen["mask_key"] = str(Path(arguments.kit, sites.MASK_KEY).resolve()) if agreement.mask_keys else None
     settings = SiteSettings(**chosen)
-    settings.promise(agreement.n_epochs)  # refuses noise that promises nothing
+    sites.promise_of(agreement, settings)  # refuses noise that promises nothing
     corpus = _checked_corpus(settings, agreement)
     promise = _promise(settings, agreement, len(corpus.patients))
     sites.harden_site(arguments.kit, agreement, settings)
@@ -178,9 +178,9 @@ def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus
 def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: int) -> str:
     """Line for the officer of the site: planned epsilon of the whole training, or spent epsilon if a ledger exists."""
     from ..federated.privacy_ledger import SITE_DELTA, epsilon_text, spent_epsilon
+    from ..federated.sites import promise_of
 
-    patients, uploads = settings.patient_privacy(), settings.promise(agreement.n_epochs)
-    # The spent part is in the state of the worker, which no command reads.
+    patients, uploads = settings.patient_privacy(), promise_of(agreement, settings)
     has_begun = Path(settings.state, "worker.state").exists()
     if patients is not None:
         patients.check(n_patients)

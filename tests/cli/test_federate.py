@@ -7,6 +7,7 @@ import pytest
 
 from sklearn_deid import load, make_clinical_notes, write_corpus
 from sklearn_deid.cli import main
+from sklearn_deid.federated import PrivacyLedger, write_state
 from sklearn_deid.federated.sites import FederationConfig, SiteSettings, read_settings
 
 PLAN = ["federate", "plan", "--project", "lab", "--server", "deid.example.org", "--lead", "lead@example.org"]
@@ -233,6 +234,26 @@ def test_a_training_without_a_ledger_is_not_told_as_unspent(federation, capsys):
     assert "holds a training, but no privacy ledger" in told.err and "nothing is spent" not in told.out
     assert not (federation / "site-1" / "local" / "site.json").exists()
     assert site() == 0
+
+
+def test_uploads_of_earlier_sessions_belong_to_the_printed_epsilon(federation, capsys):
+    """The command printed the epsilon of all epochs with the new noise, which only the rest of them has."""
+    assert site("--epsilon", "70") == 0
+    assert (
+        "epsilon 70.000 at delta 1e-05 for the uploads of all 7 local epochs; nothing is spent"
+        in capsys.readouterr().out
+    )
+    settings = read_settings(SiteSettings, federation / "site-1" / "local" / "site.json")
+    ledger = PrivacyLedger()
+    ledger.add(settings.privacy().event(), 4)
+    state = {"ledger": ledger.to_list(), "n_epochs": 4, "sequence": 4}
+    (federation / "site-1" / "deid-state").mkdir()
+    write_state(federation / "site-1" / "deid-state" / "worker.state", "worker", state, {})
+    assert site("--epsilon", "7") == 0
+    assert "epsilon 43.000 at delta 1e-05 for the uploads of all 7 local epochs; officer.log" in capsys.readouterr().out
+    write_state(federation / "site-1" / "deid-state" / "worker.state", "worker", {**state, "ledger": []}, {})
+    assert site("--epsilon", "7") == 2
+    assert "Earlier updates of this site had no noise" in capsys.readouterr().err
 
 
 def test_a_site_that_is_set_up_again_keeps_its_seed(federation):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
-from ..privacy_ledger import SITE_DELTA, epsilon_text, spent_epsilon
+from ..privacy_ledger import SITE_DELTA, PrivacyLedger, epsilon_text, spent_epsilon
 from ..rotating_guard import RotatingGuard, guard_of
 from ..selection import check_finite_vector
 from ..state_file import read_state, valid_fields, write_state
@@ -332,13 +332,8 @@ class SiteTraining:
         from ..learner_state import learner_from_state
 
         self.worker.restore(self.folder / _WORKER)
-        if self.promised is not None and len(self.worker.ledger) < self.worker.sequence:
-            raise ExchangeError(
-                "Earlier updates of this site had no noise: an epsilon would not cover them. Leave the noise out of "
-                "the settings."
-            )
         # The noise of earlier sessions may have been another one.
-        self.promised = self.settings.promise(max(self.n_left, 0), self.worker.ledger)
+        self.promised = promise_of(self.agreement, self.settings)
         path, guard = self._learner_file(self.worker.n_epochs), self.worker.guard
         state, arrays = read_state(path, _KIND)
         learner_from_state(self.learner, state, arrays)
@@ -383,6 +378,28 @@ def _check(agreement: FederationConfig, settings: SiteSettings, name: str) -> No
         )
     if agreement.mask_keys:
         check_masks(agreement, settings, name)
+
+
+def promise_of(agreement: FederationConfig, settings: SiteSettings) -> PrivacyLedger | None:
+    """Ledger of the uploads in the saved state of a site and of the remaining epochs; None without noise on uploads.
+
+    Raises
+    ------
+    ExchangeError
+        If the noise gives no meaningful guarantee, or if earlier updates had no noise.
+    """
+    path = Path(settings.state, _WORKER)
+    if settings.privacy() is None or not path.exists():
+        return settings.promise(agreement.n_epochs)
+    with valid_fields(path, "worker"):
+        state = read_state(path, "worker")[0]
+        ledger, n_left = PrivacyLedger.from_list(state["ledger"]), max(0, agreement.n_epochs - state["n_epochs"])
+        if len(ledger) < state["sequence"]:
+            raise ExchangeError(
+                "Earlier updates of this site had no noise: an epsilon would not cover them. Leave the noise out of "
+                "the settings."
+            )
+    return settings.promise(n_left, ledger)
 
 
 def check_parts(agreement: FederationConfig, settings: SiteSettings, n_sentences: int) -> None:
