@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
@@ -48,9 +51,22 @@ def epsilon_of_steps(noise_multiplier: float, sampling_rate: float, n_steps: int
     """
     if n_steps == 0:
         return 0.0
-    accountant = _accountant()
-    accountant.compose(_event(noise_multiplier, sampling_rate, n_steps))
-    return float(accountant.get_epsilon(delta))
+    with _quiet():
+        accountant = _accountant()
+        accountant.compose(_event(noise_multiplier, sampling_rate, n_steps))
+        return float(accountant.get_epsilon(delta))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No warnings about orders that the accountant leaves out: near a sampling rate of 0.5, dozens of lines."""
+    logger = logging.getLogger("absl")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _accountant() -> Any:
@@ -143,7 +159,8 @@ class PatientLedger:
             dp = import_optional("dp_accounting", extra="privacy", purpose=_PURPOSE)
             bracket = dp.ExplicitBracketInterval(_LEAST, _MOST)
             steps = partial(_event, sampling_rate=sampling_rate, n_steps=n_planned)
-            noise = float(dp.calibrate_dp_mechanism(_accountant, steps, epsilon, delta, bracket, tol=1e-4))
+            with _quiet():
+                noise = float(dp.calibrate_dp_mechanism(_accountant, steps, epsilon, delta, bracket, tol=1e-4))
         ledger = cls(
             epsilon, delta, sampling_rate=sampling_rate, noise_multiplier=noise, n_planned=n_planned, path=path
         )

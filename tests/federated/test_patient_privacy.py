@@ -409,6 +409,12 @@ class TestAccountant:
         with pytest.raises(ExchangeError, match="No noise keeps"):
             PatientPrivacy(1e-9, sampling_rate=1.0).open_ledger(6, 100)
 
+    def test_orders_that_do_not_converge_are_left_out_without_a_word(self, caplog):
+        """`federate site` printed 30 lines of the accountant before the line for the officer."""
+        with caplog.at_level("WARNING"):
+            PatientLedger.planned(epsilon=8.0, delta=1e-5, sampling_rate=0.5, n_planned=100).line()
+        assert caplog.records == []
+
 
 class TestTrainedLayers:
     """Each trained parameter receives the same noise: a training that starts from a tagger trains the last layers."""
