@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from .._compat import Interval, StrOptions, check_constraints
 from .._optional import import_optional
+from ..exceptions import BundleError
 from .pretrained_network import SpecialPieces
 
 _LAYER = re.compile(r"(?:^|\.)(?:layer|layers|block|h)\.(\d+)\.")
@@ -100,18 +101,21 @@ class PretrainedFiles:
 
         Raises
         ------
-        ValueError
-            If the model has no fast tokenizer.
+        BundleError
+            If the model cannot be loaded, or has no fast tokenizer.
         """
         transformers = import_optional("transformers", extra="transformers", purpose=_PURPOSE)
-        config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
-        # Some tokenizers encode the space before a word: `add_prefix_space` gives the sub-words of a word inside a
-        # sentence.
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            source, use_fast=True, add_prefix_space=True, trust_remote_code=False
-        )
+        try:
+            config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
+            # Some tokenizers encode the space before a word: `add_prefix_space` gives the sub-words of a word inside a
+            # sentence.
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                source, use_fast=True, add_prefix_space=True, trust_remote_code=False
+            )
+        except (OSError, ValueError, KeyError) as error:
+            raise _no_model(source) from error
         if not getattr(tokenizer, "is_fast", False):
-            raise ValueError("The pretrained model has no fast tokenizer (tokenizer.json), which is needed here.")
+            raise BundleError("The pretrained model has no fast tokenizer (tokenizer.json), which is needed here.")
 
         def piece(*names: str) -> int | None:
             found = (getattr(tokenizer, f"{name}_token_id", None) for name in names)
@@ -128,7 +132,11 @@ class PretrainedFiles:
         transformers = import_optional("transformers", extra="transformers", purpose=_PURPOSE)
         if self.source is not None:
             # Other weight formats than safetensors are pickles, and loading a pickle can execute foreign code.
-            model = transformers.AutoModel.from_pretrained(self.source, use_safetensors=True, trust_remote_code=False)
+            kinds = {"use_safetensors": True, "trust_remote_code": False}
+            try:
+                model = transformers.AutoModel.from_pretrained(self.source, **kinds)
+            except OSError as error:
+                raise _no_model(self.source) from error
         else:
             settings = {k: v for k, v in self.config.items() if k not in ("model_type", "auto_map")}
             config = transformers.AutoConfig.for_model(self.config["model_type"], **settings)
@@ -169,6 +177,14 @@ class PretrainedFiles:
         encoder.no_truncation()
         encoder.no_padding()
         return encoder
+
+
+def _no_model(source: str) -> BundleError:
+    return BundleError(
+        "There is no pretrained model that the library transformers can read. A folder needs config.json, "
+        "tokenizer.json and weights in safetensors; a model of the hub needs a download.",
+        path=source,
+    )
 
 
 def _positions(config: Any) -> int:

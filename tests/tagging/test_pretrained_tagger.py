@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from sklearn_deid import DeidTagger, NoteDeidentifier, PretrainedEncoder, load, make_clinical_notes, save
-from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.sequences import TokenSequences
 from sklearn_deid.tagging import NoteAugmenter
 from sklearn_deid.tagging.pretrained_encoder import PretrainedFiles
@@ -220,6 +220,14 @@ class TestRefusals:
     def test_no_model(self):
         with pytest.raises(ValueError, match="The 'model' parameter of PretrainedEncoder must be"):
             DeidTagger(encoder=PretrainedEncoder()).fit([["a"]], [["O"]])
+
+    @pytest.mark.parametrize("content", [{}, {"config.json": "{"}, {"config.json": '{"model_type": "bert"}'}])
+    def test_a_folder_without_a_model(self, content, tmp_path):
+        """A wrong folder as --encoder ended in a traceback without the reason."""
+        for name, text in content.items():
+            (tmp_path / name).write_text(text)
+        with pytest.raises(BundleError, match="A folder needs config.json, tokenizer.json and weights"):
+            DeidTagger(encoder=PretrainedEncoder(tmp_path)).fit([["a"]], [["B-AGE"]])
 
     def test_vectors(self, tiny):
         with pytest.raises(SequenceError, match="X holds vectors"):
