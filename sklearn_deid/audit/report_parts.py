@@ -228,7 +228,7 @@ def _cells(result: AttackResult) -> tuple[str, ...]:
     return (
         row_label(result),
         result.measure,
-        _with_interval(attack),
+        _bound_text(attack) if is_bound(result) else _with_interval(attack),
         _with_interval(result.baseline),
         "" if is_bound(result) else f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})",
         _with_interval(result.positive_control) + bar,
@@ -250,9 +250,13 @@ def _bound_text(bound: Any) -> str:
     """Write a proved accuracy, rounded up: a bound that is rounded to the nearest does not hold."""
     if not isinstance(bound, Estimate) or math.isnan(bound.low):
         return _with_interval(bound)
-    value, high = (f"{math.ceil(round(1000 * share, 6)) / 10:.1f} %" for share in (bound.value, bound.high))
-    low = f"{math.floor(round(1000 * bound.low, 6)) / 10:.1f} %"
+    value, high = map(_rounded_up, (bound.value, bound.high))
+    low = f"{math.floor(round(1000 * bound.low, 6)) / 10:g} %"
     return value if bound.low == bound.high else f"{value} ({low} to {high})"
+
+
+def _rounded_up(share: float) -> str:
+    return f"{math.ceil(round(1000 * share, 6)) / 10:g} %"
 
 
 def _proved(report: Any) -> Iterator[Block]:
@@ -274,7 +278,7 @@ def _tail(details: Mapping[str, Any]) -> str:
     """Quantile and largest value of a bound, in addition to its mean."""
     if not {"quantile", "quantile_accuracy", "largest_accuracy"} <= set(details):
         return ""
-    accuracy, largest = percent(details["quantile_accuracy"]), percent(details["largest_accuracy"])
+    accuracy, largest = (_rounded_up(details[name]) for name in ("quantile_accuracy", "largest_accuracy"))
     quantile = percent(details["quantile"])
     return f" For {quantile} of the pairs, the accuracy is at most {accuracy}. The largest accuracy is {largest}."
 
