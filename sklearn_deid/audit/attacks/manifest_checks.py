@@ -28,6 +28,7 @@ _WORD = re.compile(r"[^\W_]+")
 _HEX = re.compile(r"[0-9a-f]{16,}")
 _RUN, _FEWEST_CHARACTERS = 3, 6  # consecutive words, and their characters together
 _PAIR_CHARACTERS = 8  # of two consecutive words, both PHI
+_FEWEST_LISTED, _LISTED_CHARACTERS = 3, 4  # words that are only PHI; a string that is no code can decode to short words
 _FEWEST_PATIENTS, _DISTINCT_NUMBER = 3, 5
 _DIGITS = 16  # of a digest in hexadecimal numbers, from its start
 _MOST_DECODED = 2**20  # characters after unpacking
@@ -105,8 +106,10 @@ def manifest_faults(manifest: Any, notes: KnownNotes | None, counts: dict[str, i
     ]
     if notes is None:
         return out
-    strings, runs = list(_strings_of(manifest)), _runs_of(notes)
-    if any(run in runs for words in _readings(strings) for run in _runs(words)):
+    runs, labels = _runs_of(notes), [one for name, one in _values_of(manifest) if name in _OWN_LISTS]
+    listed = _only_phi(notes) - set(_words(_strings_of(labels)))
+    told = any(run in runs for texts in _readings(list(_strings_of(manifest))) for run in _runs(_words(texts)))
+    if told or any(_n_listed(texts, listed) >= _FEWEST_LISTED for texts in _readings(list(_strings_of(audits)))):
         out.append("The manifest holds words of the notes, and some of these words are PHI.")
     if _holds_patients(manifest, notes):
         out.append("The manifest holds ids of patients.")
@@ -138,11 +141,11 @@ def _strings_of(value: Any) -> Iterator[str]:
             yield "".join(map(chr, one))
 
 
-def _readings(strings: Sequence[str]) -> Iterator[list[str]]:
-    """Words of all strings in order, and words of the strings after decoding: reversed, rot13, or packed."""
-    yield _words(strings)
+def _readings(strings: Sequence[str]) -> Iterator[Sequence[str]]:
+    """All strings in order, and the strings after decoding: reversed, rot13, or packed."""
+    yield strings
     for read in (lambda text: text[::-1], lambda text: codecs.encode(text, "rot13"), *_PACKED):
-        yield _words(filter(None, map(read, strings)))
+        yield list(filter(None, map(read, strings)))
 
 
 def _words(strings: Iterable[str]) -> list[str]:
@@ -198,6 +201,17 @@ def _runs_of(notes: KnownNotes) -> set[tuple[str, ...]]:
 def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
     for size in (2, _RUN):
         yield from zip(*(words[i:] for i in range(size)), strict=False)
+
+
+def _only_phi(notes: KnownNotes) -> set[str]:
+    """Words of letters that occur in the notes as PHI and not elsewhere."""
+    phi, others = (set(_words(map(str, notes.X.data[some]))) for some in (notes.marked, ~notes.marked))
+    return {word for word in phi - others if word.isalpha() and len(word) >= _LISTED_CHARACTERS}
+
+
+def _n_listed(strings: Iterable[str], words: set[str]) -> int:
+    """Number of these words in strings that consist of such words only, as in a list of names."""
+    return len({word for text in strings if (own := set(_words([text]))) <= words for word in own})
 
 
 def _holds_patients(manifest: Any, notes: KnownNotes) -> bool:

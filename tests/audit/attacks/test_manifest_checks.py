@@ -35,6 +35,10 @@ NONE: dict[str, int] = {}
         {"a": base64.b64encode(TEXT.encode()).decode().rstrip("=")},
         {"a": zlib.compress(TEXT.encode()).hex()},
         {"birch": "hill"},
+        {"Hill": 0.5, "n": 3, "Birch": 0.4, "smith": 0.3},
+        {"found": ["Hill", "Smith"], "more": {"by": "Alder"}},
+        {"found": "Hill Smith Birch"},
+        {"found": [name[::-1] for name in ("Hill", "Smith", "Birch")]},
     ],
 )
 def test_words_of_the_notes_are_named(audit):
@@ -67,7 +71,9 @@ def test_ids_of_patients_are_named(ids, audit, is_named):
 
 def test_entries_without_notes_have_no_fault():
     audit = {"text": "No further visits were planned.", "seen by": "Dr X of Y", "f1": [0.9, 0.8], "n": [65, 66, 67]}
+    audit |= {"recall": {"HILL": 0.9, "Smith": 0.8}, "birch wood": 1.0, "tested in": "a Birch hut"}
     plain = {"audit": audit, "fingerprint": hashlib.md5(TEXT.encode()).hexdigest(), "other": "0" * 40}
+    plain["tags"] = ["O", "B-HILL"]
     assert manifest_faults(plain, NOTES, {"sentence": 30, "patient": 2}) == []
 
 
