@@ -103,6 +103,7 @@ class Representer(nn.Module):
         self.input_noise = _checked("input_noise", input_noise, input_size)
         self.output_noise = _checked("output_noise", output_noise, n_components)
         self.unit_norm = unit_norm
+        self.float()  # whatever the default type of torch
 
     def forward(
         self,

@@ -200,6 +200,7 @@ class PairAdversaries(nn.Module):
             members["t1"] = StrongEmbeddingAdversary(e, d, size, embedding_norm=norms[0], norm=norms[1])
             members["t2"] = StrongRepresentationAdversary(d, size, norm=norms[1])
         self.members = nn.ModuleDict({task: members[task] for task in self.tasks})
+        self.float()  # whatever the default type of torch
 
     def draw(self, representer: Representer, batch: PairBatch, generator: torch.Generator | None) -> ReleasedPairs:
         """Make the pairs of a batch, with the template of these adversaries."""

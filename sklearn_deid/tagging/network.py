@@ -72,6 +72,8 @@ class TaggerModule(nn.Module):
         self.projection = None if projection_size is None else nn.Linear(width, projection_size)
         self.emit = nn.Linear(width if projection_size is None else projection_size, n_tags)
         self.crf = LinearChainCRF(n_tags, legal) if head == "crf" else None
+        # Pretrained weights may have 16 bits, and the default type of torch may be another one.
+        self.float()
 
     def forward(self, batch: SentenceBatch, table: Tensor | None = None) -> Tensor:
         """Emissions of shape (batch, time, n_tags), in float32.
@@ -161,7 +163,7 @@ class TaggerModule(nn.Module):
         """Encode many words in blocks, for the ``table`` of `forward`; shape (n_words, d)."""
         assert self.words is not None
         device = self.emit.weight.device
-        table = torch.zeros(len(words), self.words.output_size, device=device)
+        table = self.emit.weight.new_zeros(len(words), self.words.output_size)
         # The features of a block take more memory than its encodings.
         for start in range(0, len(words), _WORDS_AT_ONCE):
             part = slice(start, start + _WORDS_AT_ONCE)

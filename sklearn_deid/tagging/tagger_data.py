@@ -106,7 +106,7 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
         return None
     if isinstance(class_weight, dict):
         _check_weights(class_weight, classes)
-        return torch.tensor([float(class_weight.get(tag, 1.0)) for tag in classes])
+        return torch.tensor([float(class_weight.get(tag, 1.0)) for tag in classes], dtype=torch.float32)
     # "balanced", as in scikit-learn: n_tokens / (n_classes * count), so that rare tags weigh more.
     counts = np.bincount(encode_tags(tags, classes), minlength=len(classes))
     return torch.from_numpy(len(tags.data) / (len(classes) * np.maximum(counts, 1))).float()

@@ -103,6 +103,17 @@ class TestTraining:
             now = tagger.module_.encoder.model.state_dict()
             assert all(torch.equal(now[name], start[name]) for name in start) is frozen
 
+    @pytest.mark.parametrize("stored_as", [torch.float16, torch.bfloat16])
+    def test_weights_of_16_bits_are_trained_in_32_bits(self, tiny, stored_as, tmp_path):
+        transformers.AutoModel.from_pretrained(tiny).to(stored_as).save_pretrained(tmp_path / "half")
+        transformers.AutoTokenizer.from_pretrained(tiny).save_pretrained(tmp_path / "half")
+        X, y, _ = make_sentences(10)
+        encoder = PretrainedEncoder(tmp_path / "half", overlap=8)
+        tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, encoder=encoder).fit(X, y)
+        assert {p.dtype for p in tagger.module_.parameters()} == {torch.float32}
+        save(tagger, tmp_path / "model")
+        assert_rows_equal(load(tmp_path / "model").predict(X), tagger.predict(X))
+
     def test_rates_of_the_layers_warm_up_and_decay(self, tiny):
         from skorch.callbacks import Callback
 

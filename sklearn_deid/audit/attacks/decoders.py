@@ -184,6 +184,7 @@ class EmbeddingDecoder(nn.Module):
         self.register_buffer("scale", torch.tensor(1.0))
         self.register_buffer("log_counts", torch.zeros(0), persistent=False)
         self.scaling: InputScaling | None = None
+        self.float()  # whatever the default type of torch
 
     def scaled(self, data: TokenVectors) -> TokenVectors:
         """Data whose vectors have the scaling that `train_decoder` has chosen."""

@@ -268,7 +268,7 @@ class InversionAttack(AuditAttack):
         asked = self._asked(data)
         if not asked.any():
             raise ValueError("No PHI token has a word vector in the vocabulary: there is nothing to recover.")
-        extra = [torch.zeros(len(data.words), 0)]
+        extra = [torch.zeros(len(data.words), 0, dtype=torch.float32)]
         for name, values, width in (("casing", data.casing, _N_CASING), ("labels", data.labels, self._n_labels)):
             if getattr(self, name):
                 if values is None:

@@ -234,12 +234,12 @@ class NoiseLayout:
         if generator == "torch":
             stream = torch.Generator().manual_seed(seed)
             if width:
-                torch.randn(self._n_cells * width, generator=stream)
+                torch.randn(self._n_cells * width, generator=stream, dtype=torch.float32)
             total, wanted = self._n_cells * self._d, (int(self._cells.max()) + 1) * self._d
             # PyTorch fills blocks of 16 numbers: a shorter draw begins with the same numbers, up to its last block.
             n = min(total, -(-wanted // 16) * 16 + 16)
             n = total if n + 16 > total else n
-            flat = torch.randn(n, generator=stream).numpy()
+            flat = torch.randn(n, generator=stream, dtype=torch.float32).numpy()
             return flat[:wanted].reshape(-1, self._d)[self._cells]
         rng = np.random.default_rng(seed)
         if width:
