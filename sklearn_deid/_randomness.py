@@ -38,7 +38,7 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device, bits: int =
     """Seed PyTorch's global generator from ``rng`` inside the block, and restore its state afterwards.
 
     Initial weights and dropout use the global generator. Without this function, the result of a training would depend
-    on the code that ran before the training.
+    on the code that ran before the training. The block also has the modes of `plain_torch`.
 
     Parameters
     ----------
@@ -62,8 +62,10 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device, bits: int =
     # The import is local because rule taggers and corpus readers must work without loading torch.
     import torch
 
+    from ._skorch import plain_torch
+
     # Without a list of devices, fork_rng would also save the state of every CUDA device.
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+    with plain_torch(), torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(int(rng.integers(2**bits)))
         yield
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +33,31 @@ def resolve_device(device: str | torch.device) -> torch.device:
         raise ValueError(
             f"The 'device' parameter must be 'auto', 'cpu', 'cuda' or another device of torch. Got {device!r} instead."
         ) from None
+
+
+@contextmanager
+def plain_torch() -> Iterator[None]:
+    """Compute with gradients and in full precision inside a with block or a decorated function.
+
+    A service may call a tagger inside of ``torch.inference_mode()``, although the marginals of a CRF are gradients.
+    Inside of ``torch.autocast``, the numbers would have 16 bits, and the tags and the stated bounds would be others.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid._skorch import plain_torch
+    >>> with torch.inference_mode(), plain_torch():
+    ...     torch.ones(1, requires_grad=True).requires_grad
+    True
+    """
+    with ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(False))
+        for kind in ("cpu", "cuda"):
+            # Only where a context is open: inside of a context, weights that torch has cast to 16 bits would stay in a
+            # cache, and the training would read old weights.
+            if torch.is_autocast_enabled(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False, cache_enabled=False))
+        yield
 
 
 def check_bfloat16(device: torch.device) -> None:

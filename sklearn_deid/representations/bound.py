@@ -58,6 +58,7 @@ import torch
 from torch import Tensor
 
 from .._randomness import grid_step
+from .._skorch import plain_torch
 from ..embeddings import WordVectors
 from ..metrics import Estimate
 from .casing_disclosure import CasingDisclosure
@@ -339,6 +340,7 @@ def twin_distance(representer: Representer, batch: PairBatch, generator: torch.G
     return pair_distance(mu, moved, representer.output_std(), batch.mask)
 
 
+@plain_torch()
 @torch.no_grad()
 def pair_distances(
     representer: Representer, batches: PairBatches, generator: torch.Generator, *, n_draws: int = 1
@@ -466,6 +468,7 @@ class WorstCase:
         return asdict(self)
 
 
+@plain_torch()
 @torch.no_grad()
 def worst_case(representer: Representer, vectors: WordVectors, moves: Any, words: Any = None) -> WorstCase:
     """Find the largest distance d' between any given word and a word by which the word may be replaced.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._skorch import plain_torch
 from ..embeddings import WordVectors
 from ..sequences import TokenSequences
 from ..tagging.batching import LengthBucketSampler
@@ -101,6 +102,7 @@ def _new_array(shape: tuple[int, int], memmap_dir: Any, kind: str) -> np.ndarray
     return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
 
 
+@plain_torch()
 @torch.no_grad()
 def _encode(
     representer: Representer,

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._skorch import plain_torch
 from .bound import twin_distance
 from .network import Representer
 from .pair_batches import PairBatches
@@ -60,6 +61,7 @@ class TwinDistances:
         return TwinDistances(np.sqrt(squared), changed.astype(np.int64), tokens.astype(np.int64), numbers)
 
 
+@plain_torch()
 @torch.no_grad()
 def twin_distances(
     representer: Representer, batches: PairBatches, generator: torch.Generator, *, twins: str = "one"

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._skorch import plain_torch
 from .bound import pair_distance
 from .network import Representer
 from .pair_batches import PairBatch, PairBatches
@@ -35,6 +36,7 @@ class WorstNeighbors:
         return len(self.distances)
 
 
+@plain_torch()
 @torch.no_grad()
 def worst_neighbors(
     representer: Representer,

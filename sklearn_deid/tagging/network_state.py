@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._skorch import plain_torch
 from ..embeddings import SubwordTable
 from ..exceptions import BundleError
 from .listed_vectors import ListedVectors, loaded_vectors, saved_vectors
@@ -80,6 +81,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
     return state, arrays
 
 
+@plain_torch()
 def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> DeidTagger:
     """Build a fitted tagger from the result of `tagger_to_state`, on the device in its parameters.
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._skorch import plain_torch
 from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
 from ..sequences import RaggedArray, TokenSequences, check_representer, check_sequences, object_rows
@@ -36,6 +37,7 @@ class TaggingNet(SequenceNet):
     lowers_uniform_casing_ = False
     marks_uniform_casing_ = False
 
+    @plain_torch()
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """Tag sentences.
 
@@ -78,6 +80,7 @@ class TaggingNet(SequenceNet):
                     confidence[row] = sure.astype(np.float32)
         return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
 
+    @plain_torch()
     def predict_proba(self, X: Any) -> np.ndarray:
         """Marginal probability of each tag at each token.
 
