@@ -20,6 +20,9 @@ from .surrogate_settings import SurrogateSettings
 _LEAST_KEY = 16
 _MOST_PATIENTS = 1000
 _MOST_ATTEMPTS = 40
+# Longer spans are no names and no addresses, but for example coded text. With this limit, the time for a note is linear
+# in its length.
+_LONGEST_SPAN = 1000
 
 
 class Replacement(NamedTuple):
@@ -52,8 +55,8 @@ class SurrogateEngine:
     of up to three letters. The written form also shows whether an institution is named after a listed town. Surrogates
     also agree with words next to them in the note: articles, titles such as "Mr.", and fields such as "First name:". In
     all notes of a patient, the same name, place or number has the same surrogate. All dates of a patient move by one
-    secret number of days. A span of unknown form is replaced by its label in brackets, never by the original. A note
-    with a missing patient id (None, empty, NaN, NULL) is treated as a patient of its own.
+    secret number of days. A span of unknown form or of more than 1,000 characters is replaced by its label in brackets,
+    never by the original. A note with a missing patient id (None, empty, NaN, NULL) is treated as a patient of its own.
 
     Parameters
     ----------
@@ -237,7 +240,7 @@ class SurrogateEngine:
         return self._patients[owner]
 
     def _mentions(self, document: Document, spans: Sequence[Span], patient: PatientSurrogates) -> list[Mention | None]:
-        kinds = [self.settings.kind_of.get(span.label) for span in spans]
+        kinds = [self.settings.kind_of.get(span.label) if span.length <= _LONGEST_SPAN else None for span in spans]
         return NoteMentions(document.text, spans, kinds, patient.words, patient.place_parts).read()
 
 
