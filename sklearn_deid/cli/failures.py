@@ -39,11 +39,16 @@ def one_line(message: str) -> str:
     Examples
     --------
     >>> one_line("Pass lossy=True or use format='text' [file a\\nb]")
-    'Pass --lossy or use --format text [file a b]'
+    'Pass --lossy or use the format text [file a b]'
     """
     # Messages can repeat names from files. Control codes in such names could rewrite the terminal.
-    options = _PARAMETER.sub(lambda found: f"--{_OPTIONS.get(found[1], found[1])} {_value(found[2])}".rstrip(), message)
+    options = _PARAMETER.sub(lambda found: f"{_option(found[1])} {_value(found[2])}".rstrip(), message)
     return "".join(c if c.isprintable() else " " for c in options)
+
+
+def _option(parameter: str) -> str:
+    # The option of the format has another name for each command and for outputs: --format, --from, --to, ...
+    return "the format" if parameter == "format" else f"--{_OPTIONS.get(parameter, parameter)}"
 
 
 def _value(written: str | None) -> str:

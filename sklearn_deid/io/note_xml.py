@@ -208,8 +208,8 @@ def writable_xml(place: SourceLocation, text: str, lossy: bool = False, annotati
     found = _FORBIDDEN.search(text)
     if found and not lossy:
         raise place.error(
-            f"XML cannot hold the control character U+{ord(found[0]):04X}. Use format='jsonl', or pass lossy=True "
-            "to write a space in its place (offsets stay the same).",
+            f"XML cannot hold the control character U+{ord(found[0]):04X}. Use format='jsonl', or convert the "
+            "notes with lossy=True, which writes a space in its place (offsets stay the same).",
             annotation_id,
             # The offsets of a label would be taken for those of the text.
             *(found.span() if annotation_id is None else ()),

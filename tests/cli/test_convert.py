@@ -29,6 +29,19 @@ def test_loss_is_refused_unless_said(run, gold, notes, tmp_path):
     assert texts == [document.text for document in notes]
 
 
+def test_messages_name_no_option_that_the_command_lacks(run, tmp_path):
+    """The messages recommended --format, which convert does not have."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.txt").write_text("Fine.\x0b", encoding="utf-8")
+    errors = [
+        run("convert", tmp_path / "raw", tmp_path / "out.jsonl", "--to", "jsonl")[2],
+        run("convert", tmp_path / "raw", tmp_path / "out", "--from", "text", "--to", "i2b2")[2],
+    ]
+    assert "are read with the format text." in errors[0]
+    assert "Use the format jsonl, or convert the notes with --lossy" in errors[1]
+    assert not any("--format" in error for error in errors)
+
+
 def test_broken_notes_stop_or_are_left_out(run, tmp_path):
     lines = [
         '{"doc_id": "a", "text": "Fine."}',

@@ -154,8 +154,8 @@ def test_warnings_are_one_line(run, gold, notes, tmp_path, monkeypatch):
     [
         ("Pass encoding=... with the encoding of the file.", "Pass --encoding NAME with the encoding of the file."),
         ("pass overwrite=True to replace it", "pass --overwrite to replace it"),
-        ("read with format='text'.", "read with --format text."),
-        ("as format=.", "as --format."),
+        ("read with format='text'.", "read with the format text."),
+        ("as format=.", "as the format."),
         ("below min_precision=0.8; target_recall=0.972.", "below --precision-at-least 0.8; --target-recall 0.972."),
         ("[file a\r\nb\x1b[31m]", "[file a  b [31m]"),
     ],
