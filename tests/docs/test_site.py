@@ -1,5 +1,6 @@
 """What the site needs and what a build with Sphinx would find only later: links, tables of contents, public names."""
 
+import argparse
 import re
 
 import pytest
@@ -57,5 +58,11 @@ def test_every_command_is_in_the_reference():
     from sklearn_deid.cli.program import build_parser
 
     text = (DOCS / "api" / "command_line.md").read_text(encoding="utf-8")
-    commands = next(action.choices for action in build_parser()._actions if action.choices)
-    assert set(commands) <= set(re.findall(r"^```\{command-help\} (\w+)", text, re.MULTILINE))
+    commands = _commands(build_parser())
+    assert {*commands} <= {*re.findall(r"^```\{command-help\} (.+)$", text, re.MULTILINE)}
+
+
+def _commands(parser):
+    """Names of the commands of a program, and of their own commands ("federate plan")."""
+    found = next((action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)), {})
+    return [*found, *(f"{name} {own}" for name in found for own in _commands(found[name]))]
