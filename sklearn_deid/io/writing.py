@@ -97,10 +97,10 @@ def write_corpus(
             writer.check(documents)
         for document in documents:
             writer.write(document)
+        writer.close()
     except BaseException:
         writer.discard(there)
         raise
-    writer.close()
 
 
 class DocumentWriter:

@@ -287,3 +287,20 @@ def test_ids_that_are_one_name_on_the_file_system_lose_no_note(tmp_path, monkeyp
                 writer.write(Document("A", text))
         writer.write(Document("b", "One."))
     assert (tmp_path / "out" / "a.txt").read_text() == "One."
+
+
+@pytest.mark.parametrize(("name", "format"), [("c.spacy", "docbin"), ("c.json", "labelstudio"), ("c.jsonl", "jsonl")])
+def test_a_file_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch, name, format):
+    """An unfinished file with all texts stayed beside the path if its packing was interrupted, or on a full disk."""
+    write_corpus([Document("a", "One.")], tmp_path / name, format)
+    before = (tmp_path / name).read_bytes()
+
+    def interrupted(*_, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sklearn_deid.io.writing.os.replace", interrupted)
+    monkeypatch.setattr("sklearn_deid.io.writing.write_file", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_corpus([Document("b", "Two.")], tmp_path / name, format, overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes() == before
