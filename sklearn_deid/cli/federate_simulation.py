@@ -86,14 +86,16 @@ def _trained(tagger: Any, name: str, parts: list, arguments: argparse.Namespace,
 
 def _cautions(sites: list[Any], test: Any) -> Iterator[str]:
     """Sentences about patients who may be in the training and in the test, or have more than the printed epsilon."""
+    from ..text import known_id
+
     notes = [note for corpus in sites for note in corpus]
-    n_unknown = sum(note.patient_id is None for note in (*notes, *test))
+    n_unknown = sum(known_id(note.patient_id) is None for note in (*notes, *test))
     if n_unknown:
         yield (
             f"{n_unknown} of {len(notes) + len(test)} notes have no patient id, and each of them counts as a patient. "
             "If patients have several of these notes, the scores are too high, and the epsilons of the notes add up."
         )
-    common = {note.patient_id for note in notes} & {note.patient_id for note in test} - {None}
+    common = {known_id(note.patient_id) for note in notes} & {known_id(note.patient_id) for note in test} - {None}
     if common:
         ids = counted(len(common), "patient id of the test notes is", "patient ids of the test notes are")
         yield f"{ids} also in training notes of another site. If the patients are the same, the scores are too high."

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import BundleError, DeidError
-from ..text import Corpus, Document
+from ..text import Corpus, Document, known_id
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .label_texts import check_labels
@@ -288,7 +288,7 @@ def _raw_notes(
     print(f"Raw notes: {counted(len(notes), 'was', 'were')} read, and {annotated} annotated.")
     # The scores are those of patients that the model has never read.
     patients = set() if held_out is None else set(held_out.patients)
-    others = [document for document in kept if document.patient_id not in patients]
+    others = [document for document in kept if known_id(document.patient_id) not in patients]
     if len(others) < len(kept):
         left = counted(len(kept) - len(others), "raw note is", "raw notes are")
         print(f"{left} left out, because the patients are held out.")
@@ -313,7 +313,7 @@ def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpu
     if arguments.validation_fraction is not None:
         if len(corpus.patients) < 2:
             raise DeidError("--validation-fraction needs notes of at least two patients.")
-        unknown = sum(document.patient_id is None for document in corpus)
+        unknown = sum(known_id(document.patient_id) is None for document in corpus)
         if unknown:
             print(
                 f"{unknown} of {len(corpus)} notes have no patient id. Notes of one patient may be in the training "

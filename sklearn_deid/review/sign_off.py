@@ -14,7 +14,7 @@ import numpy as np
 from .._parameters import check_parameter
 from ..exceptions import DeidError
 from ..surrogates.label_kinds import known_labels
-from ..text import BINARY, I2B2_2014, MEDDOCAN, Document, merge_spans
+from ..text import BINARY, I2B2_2014, MEDDOCAN, Document, known_id, merge_spans
 from .leak_bound import LeakBound
 
 # Text that `redact` writes for a span in each mode. "[X]" is a box that was ticked, and a row of asterisks is a line.
@@ -195,7 +195,8 @@ class SignOff:
         # Inverse of the probability of the draw: how many notes of the release a note of the sample represents.
         for name, rows in strata.items():
             weights[rows] = whole[name] / len(rows)
-        owners = np.array([(patients or {}).get(n.doc_id) or n.patient_id or f"note {n.doc_id}" for n in notes])
+        named = [(known_id((patients or {}).get(n.doc_id)) or known_id(n.patient_id)) for n in notes]
+        owners = np.array([owner or f"note {note.doc_id}" for owner, note in zip(named, notes, strict=True)])
         leaking = np.array([bool(note.spans) for note in notes], dtype=int)
         self.notes_ = self._bound(leaking, ones, owners, weights)
         if n_release is not None and len(notes) == sum(whole.values()):

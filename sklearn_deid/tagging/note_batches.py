@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..text import Document
+from ..text import Document, known_id
 
 # Notes of a batch for each note of ``size``: the words of a patient with more notes are remembered in parts.
 _MOST = 10
@@ -84,4 +84,4 @@ def note_batches(notes: Iterable[Any], size: int, unit: str) -> Iterator[list[An
 
 
 def _patient(note: Any) -> str | None:
-    return note.patient_id if isinstance(note, Document) else None
+    return known_id(note.patient_id) if isinstance(note, Document) else None

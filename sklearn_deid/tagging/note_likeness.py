@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import BundleError
-from ..text import Document, Segmentation
+from ..text import Document, Segmentation, patient_of
 from .note_sentences import NormalizedSegmenter
 
 FEATURES = (
@@ -284,5 +284,4 @@ def learned_likeness(
         for span in document.spans:
             tagged |= (starts < span.end) & (ends > span.start)
         notes.append(measure(cut, int(tagged.sum())))
-    patients = [d.doc_id if d.patient_id is None else d.patient_id for d in corpus]
-    return NoteLikeness.learn(notes, patients, any_casing=any_casing, judged=judged)
+    return NoteLikeness.learn(notes, [patient_of(d) for d in corpus], any_casing=any_casing, judged=judged)

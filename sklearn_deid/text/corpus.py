@@ -16,6 +16,7 @@ from ..exceptions import AlignmentWarning, SequenceError
 from ..sequences import TokenSequences, object_rows
 from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
 from .documents import Document, Span
+from .patient_ids import known_id
 from .segmentation import Segmentation, segment_normalized
 
 
@@ -312,8 +313,14 @@ class SentenceData:
 
 
 def patient_of(document: Document) -> str:
-    """Patient id of a document; without a patient id, the document id."""
-    return document.doc_id if document.patient_id is None else document.patient_id
+    """Patient id of a document without blanks around; without a patient id, the document id.
+
+    Examples
+    --------
+    >>> [patient_of(Document("n1", "", patient_id=patient)) for patient in ("p1 ", "NULL", "", None)]
+    ['p1', 'n1', 'n1', 'n1']
+    """
+    return known_id(document.patient_id) or document.doc_id
 
 
 def _counted(**counts: int) -> str:

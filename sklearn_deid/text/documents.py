@@ -77,7 +77,8 @@ class Document:
     spans : tuple of Span, default=()
         PHI spans of the note. The constructor sorts the spans by (start, end, label).
     patient_id : str, optional
-        Patient of the note. Cross-validation keeps all notes of a patient together (``groups``).
+        Patient of the note. Cross-validation keeps all notes of a patient together (``groups``). Blanks around the id
+        do not matter, and texts for missing values, such as "" and "NULL", are no patient.
     meta : mapping, optional
         Further metadata from the file.
 

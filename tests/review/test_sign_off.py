@@ -251,3 +251,15 @@ def test_the_record_holds_no_id_and_no_text():
 def test_nonsense_is_refused(call, message):
     with pytest.raises((ValueError, DeidError), match=message):
         call()
+
+
+def test_an_unknown_patient_is_the_patient_of_one_note():
+    """ "NULL" was one patient with many notes, and an id with blanks around was another patient."""
+    notes = [Document(f"n{n}", "Seen.", patient_id="NULL") for n in range(9)]
+    assert SignOff(9).assess(notes).notes_.n_patients == 9
+    assert (
+        SignOff(9)
+        .assess(notes, patients={note.doc_id: "p1" + " " * n for n, note in enumerate(notes)})
+        .notes_.n_patients
+        == 1
+    )

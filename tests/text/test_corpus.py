@@ -231,6 +231,14 @@ def test_counts_patients_and_joining():
     assert (len(Corpus()), Corpus().groups.shape, len(Corpus().to_sentences().X)) == (0, (0,), 0)
 
 
+def test_blanks_around_an_id_make_no_other_patient():
+    """Databases pad ids: such a patient was in the training and held out, and had the epsilon of a patient twice."""
+    patients = ("p1", "p1 ", "\tp1", "", "NULL", None)
+    corpus = Corpus(Document(f"n{n}", "", patient_id=patient) for n, patient in enumerate(patients))
+    assert corpus.groups.tolist() == ["p1", "p1", "p1", "n3", "n4", "n5"]
+    assert [document.patient_id for document in corpus] == list(patients), "the documents are as they were read"
+
+
 def test_splitters_of_scikit_learn():
     for train, test in GroupKFold(2).split(NOTES, groups=NOTES.groups):
         assert not set(NOTES[train].patients) & set(NOTES[test].patients)

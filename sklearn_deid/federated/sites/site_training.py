@@ -429,11 +429,12 @@ def read_site_corpus(settings: SiteSettings) -> Any:
         learn to miss all PHI. With ``patient_epsilon``, also if the patient of a note is unknown.
     """
     from ...io import read_gold
+    from ...text import known_id
 
     corpus = read_gold(settings.corpus, settings.format, encoding=settings.encoding)
     if not corpus.n_spans:
         raise DeidError("No PHI is annotated in the notes.", path=settings.corpus)
-    n_unknown = sum(document.patient_id is None for document in corpus)
+    n_unknown = sum(known_id(document.patient_id) is None for document in corpus)
     if settings.patient_epsilon is not None and n_unknown and not settings.notes_are_patients:
         raise DeidError(
             f"The patient of {n_unknown} notes is unknown. Each of them would count as a patient, and a patient with "
