@@ -45,7 +45,9 @@ def add_surrogate_options(parser: ArgumentParser) -> None:
         "Without a key file, each run has other surrogates",
     )
     group.add_argument(
-        "--locale", choices=("auto", *LOCALES), help="language of the surrogates (default: auto, from each note)"
+        "--locale",
+        choices=("auto", *LOCALES),
+        help="language of the surrogates (default: auto, from the first note of each patient)",
     )
     group.add_argument(
         "--date-shift", type=count, metavar="DAYS", help="largest shift of the dates of a patient (default: 3650)"
