@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
 from ..text import apply_casing, casing_pattern
@@ -61,7 +61,7 @@ class PersonSurrogates:
     def __init__(self, chance: PatientChance, words: LocaleWords, keep_gender: bool, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._keep_gender, self._avoided = chance, words, keep_gender, avoided
         self.known = KnownNames(words)
-        # surrogate -> its name, so that two names of a patient do not share a surrogate
+        # surrogate -> its name or initials, so that two names of a patient do not share a surrogate
         self._owners: dict[tuple[str, str], str] = {}
         self._sexes: dict[str, str] = {}
         self._fixed: dict[str, tuple[NamePart, ...]] = {}
@@ -213,9 +213,17 @@ class PersonSurrogates:
         items = self._words.surnames if role == SURNAME else self._words.given_names[str(sex)]
         chance: KeyedChance = self._chance.of(role, canonical)
         elided = with_vowel(items) if role == SURNAME and canonical in self._behind_elided else ()
+
+        def draw() -> str:
+            return draw_other(chance, elided, self._avoided) if elided else self._drawn(chance, role, sex, items)
+
+        return self._free(role, canonical, draw)
+
+    def _free(self, kind: str, name: str, draw: Callable[[], str]) -> str:
+        """Surrogate that no other name, or no other initials, of this kind has."""
         for _ in range(_MOST_DRAWS):
-            drawn = draw_other(chance, elided, self._avoided) if elided else self._drawn(chance, role, sex, items)
-            if self._owners.setdefault((role, drawn), canonical) == canonical:
+            drawn = draw()
+            if self._owners.setdefault((kind, drawn), name) == name:
                 break
         return drawn
 
@@ -236,16 +244,20 @@ class PersonSurrogates:
         return draw_other(chance, items, self._avoided)
 
     def _initial(self, letter: str, surnames: tuple[str, ...]) -> str:
+        kind, letter = "\n".join(("initial", *surnames)), letter.casefold()
         given = self.known.given_of(letter, *surnames)
         if given is not None:
-            return self._name(GIVEN, given, self._sexes.get(given))[0]
-        return self._chance.of("initial", letter.casefold(), *surnames).pick(_LETTERS)
+            drawn = self._name(GIVEN, given, self._sexes.get(given))[0]
+            self._owners.setdefault((kind, drawn), letter)
+            return drawn
+        chance = self._chance.of("initial", letter, *surnames)
+        return self._free(kind, letter, lambda: chance.pick(_LETTERS))
 
     def _initials(self, letters: str) -> str:
         found = self.known.with_initials(letters)
         if found is None:
             chance = self._chance.of("initials", letters.casefold())
-            return "".join(chance.pick(_LETTERS) for _ in letters)
+            return self._free("initials", letters.casefold(), lambda: "".join(chance.pick(_LETTERS) for _ in letters))
         names, family = found
         return "".join(
             self._initial(name, family) if role == INITIAL else self._name(role, name, self._sexes.get(name))[0]

@@ -172,3 +172,13 @@ def test_a_comma_shows_the_roles_of_names_without_a_comma(locale, name, sign):
             one, other = rewritten(locale, *names, key=key)
             with_comma, plain = (one, other) if sign in one else (other, one)
             assert with_comma.split(sign) == plain.split()[::-1]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_initials_of_two_persons_do_not_share_a_surrogate(key):
+    """Twins, a baby boy and a baby girl, had the same name."""
+    baby_boy, baby_girl = rewritten("en", "BB Quewwick", "BG Quewwick", key=key)
+    assert baby_boy != baby_girl
+    letters = [f"{letter}. Quewwick" for letter in "ABCDEFGHIJKLM"]
+    assert len(set(rewritten("en", *letters, key=key))) == len(letters)
+    assert len(set(rewritten("en", *(f"{letter}Z" for letter in "BCDFGHJ"), key=key))) == 7
