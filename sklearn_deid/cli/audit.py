@@ -163,7 +163,8 @@ def _verify(arguments: argparse.Namespace) -> int:
 
     path = Path(arguments.verify)
     try:
-        report = load_strict(path.read_bytes())
+        # Reading a pipe could block.
+        report = load_strict(path.read_bytes() if path.is_file() else b"")
         stated = report["settings"]["release"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise DeidError("This is no report (.json) of an audit of a folder.", path=str(path)) from None

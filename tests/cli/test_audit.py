@@ -1,6 +1,7 @@
 """``audit``: a report on a saved representer, and what ends with which exit code."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -192,7 +193,9 @@ def test_a_report_names_the_folder_that_it_describes(run, folder, release, corpu
         code, out, err = run("audit", "--release", tmp_path / "more", *asked, "--quiet")
         assert code == 2 and "1 other files or folders" in err and "Alder" not in out + err
     report.write_text("{}", encoding="utf-8")
-    for refused in (("--release", release, "--verify", report), ("--verify", report), ("--verify", tmp_path)):
+    os.mkfifo(tmp_path / "pipe")
+    pipe = ("--release", release, "--verify", tmp_path / "pipe")  # reading blocked
+    for refused in (pipe, ("--release", release, "--verify", report), ("--verify", report), ("--verify", tmp_path)):
         code, _, err = run("audit", *refused)
         assert code == 2 and "error" in err
 
