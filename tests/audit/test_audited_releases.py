@@ -20,7 +20,7 @@ from sklearn_deid.audit.attacks import InversionAttack, MembershipAttack
 from sklearn_deid.audit.releases.representer import distances_of
 from sklearn_deid.audit.schedule import recent_reports
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.federated import ExchangeRecord, GaussianUpload, SparseUpdate, SparseVectorUpload
+from sklearn_deid.federated import ExchangeRecord, GaussianUpload, PatientPrivacy, SparseUpdate, SparseVectorUpload
 from sklearn_deid.representations import pair_distances
 
 from ..representations.test_private_representer import TINY, VECTORS
@@ -169,6 +169,17 @@ def test_noise_is_tested_in_uploads_of_float16(data, privacy):
         ensemble.set_params(privacy=GaussianUpload(2.0, 0.5))  # half of the stated noise
         [found] = auditor("upload_noise").audit(ensemble, *told).results
         assert found.faults[0] == "An upload carries less noise than stated, or none."
+
+
+@pytest.mark.parametrize(("layers", "is_tested"), [("all", True), ("last", False)])
+def test_layers_that_are_not_trained_have_no_noise(data, layers, is_tested):
+    """With the last layers alone, parameters that no note reads stay as they are, and the audit blamed the noise."""
+    X, y, groups = (part[:90].tolist() for part in data)
+    labels = sorted({tag[2:] for row in y for tag in row if tag != "O"})
+    settings = {"privacy": PatientPrivacy(8.0, layers=layers), "labels": labels, "keep_exchange": True}
+    ensemble = DSSGDEnsemble(DeidTagger(**TAGGER), n_workers=2, n_epochs=1, random_state=0, **settings)
+    report = auditor("quick").audit(ensemble.fit(X, y, groups=groups), X, y, groups)
+    assert [r.status for r in report.results if r.key == "upload_noise"] == ["ok"] * is_tested
 
 
 def test_exchange_needs_to_know_who_had_what(exchange):

@@ -90,7 +90,9 @@ class ReleasedExchange:
         """Uploads with the noise that the settings state; None if the settings state no noise."""
         stated = self._privacy
         if isinstance(stated, PatientPrivacy):
-            return self._step_uploads(stated.n_steps)
+            # The last layers have no parameters that no note reads. All others stay as they are, without noise.
+            only_last = stated.trains_last_layers(self._tagger.starts_from_tagger_)
+            return None if only_last else self._step_uploads(stated.n_steps)
         if not isinstance(stated, (GaussianUpload, SparseVectorUpload)):
             return None
         updates = [upload.decode() for upload in self._uploads]
