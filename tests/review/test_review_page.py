@@ -9,6 +9,7 @@ import pytest
 from sklearn_deid import Corpus, Document, Span, load, write_corpus
 from sklearn_deid.cli import main
 from sklearn_deid.review import SignOff, make_review_page, write_review_page
+from sklearn_deid.text import redact
 
 LABELS = {"PATIENT": "NAME", "DOCTOR": "NAME", "DATE": "DATE"}
 NOTES = [
@@ -126,6 +127,14 @@ def test_before_and_after_stand_side_by_side(opened):
     wait_for(opened, NOTES[0].text.replace("Birch on", "[DOCTOR] on"), "#after")
     opened.choose_label("PATIENT")
     wait_for(opened, NOTES[0].text.replace("Birch on", "[PATIENT] on"), "#after")
+
+
+def test_the_right_side_shows_overlapping_spans_as_redaction_writes_them(page, tmp_path):
+    """An emoji counted twice, and the label of the longest span was the label of another one."""
+    text = "at \U0001f469\U0001f469 Ann Birch, Roe"
+    overlapping = (Span(3, 7, "DATE"), Span(6, 11, "DOCTOR"), Span(11, 15, "PATIENT"))
+    write_review_page(tmp_path / "review.html", [Document("n1", text, overlapping)], LABELS)
+    wait_for(page.open(tmp_path / "review.html"), redact(text, overlapping), "#after")
 
 
 def test_the_browser_and_the_file_remember_the_work(opened, tmp_path):

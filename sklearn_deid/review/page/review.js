@@ -259,7 +259,7 @@
   function showAfter(note, spans) {
     const parts = document.createDocumentFragment(), invented = byId("view").value === "surrogate";
     let position = 0;
-    for (const span of joined(spans)) {
+    for (const span of joined(spans, note.text)) {
       parts.append(note.text.slice(position, span.start));
       const put = document.createElement("span");
       put.className = "put";
@@ -272,18 +272,18 @@
   }
 
   // Spans that overlap or touch become one, with the label of the longest, as in redaction.
-  function joined(spans) {
-    const out = [];
-    let longest = 0;
+  function joined(spans, text) {
+    const out = [], points = ({ start, end }) => [...text.slice(start, end)].length;
+    let longest = null;
     for (const span of spans) {
-      const last = out[out.length - 1], length = span.end - span.start;
+      const last = out[out.length - 1];
       if (!last || span.start > last.end) {
         out.push({ ...span });
-        longest = length;
+        longest = span;
         continue;
       }
-      const leading = length > longest ? span : last;
-      longest = Math.max(longest, length);
+      const leading = points(span) > points(longest) ? span : last;
+      if (leading === span) longest = span;
       out[out.length - 1] = { ...leading, start: last.start, end: Math.max(last.end, span.end), surrogate: null };
     }
     return out;
