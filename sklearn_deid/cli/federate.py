@@ -137,8 +137,7 @@ def _checked_corpus(settings: SiteSettings, agreement: FederationConfig) -> Corp
             f"The notes have {counted(len(unknown), 'label')} that the agreement does not name, such as "
             f"{min(unknown)!r}."
         )
-    if agreement.n_parts > 1:
-        check_parts(agreement, settings, len(corpus.to_sentences().X))
+    check_parts(agreement, settings, len(corpus.to_sentences().X))
     if agreement.mask_keys:
         check_masks(agreement, settings)
     if agreement.has_rounds:

@@ -24,6 +24,9 @@ class RotatingPatients:
         Patient of each sentence.
     seed : int
         Random seed of the order of the patients.
+    fewest : int, default=1
+        Smallest number of items of an epoch. If a pass would leave fewer items of a part, no patient is left out of
+        this part.
 
     Attributes
     ----------
@@ -40,7 +43,8 @@ class RotatingPatients:
     (3, [0, 1, 2, 3])
     """
 
-    def __init__(self, patients: np.ndarray, seed: int) -> None:
+    def __init__(self, patients: np.ndarray, seed: int, fewest: int = 1) -> None:
+        self._fewest = fewest
         names, self._turn_of = np.unique(patients, return_inverse=True)
         self.n_turns = min(_MOST_TURNS, len(names))
         self.leaves_out = self.n_turns > 1
@@ -51,7 +55,9 @@ class RotatingPatients:
         self._tests: list[Any] = []
 
     @classmethod
-    def of(cls, tagger: Any, part: Any, own: list[np.ndarray], train: list[Any], seed: int) -> RotatingPatients:
+    def of(
+        cls, tagger: Any, part: Any, own: list[np.ndarray], train: list[Any], seed: int, fewest: int = 1
+    ) -> RotatingPatients:
         """Create the object for a worker whose successive epochs train on different data sets.
 
         Parameters
@@ -64,10 +70,10 @@ class RotatingPatients:
             Sentences of each data set.
         train : list of SwappingDataset
             Data sets of the training.
-        seed : int
-            Random seed.
+        seed, fewest : int
+            Parameters of the constructor.
         """
-        rotating = cls(np.arange(len(part.X)) if part.groups is None else part.groups, seed)
+        rotating = cls(np.arange(len(part.X)) if part.groups is None else part.groups, seed, fewest)
         rotating._items = [rows[data.first_rows] for rows, data in zip(own, train, strict=True)]
         chosen = map(rotating.rows, range(rotating.n_turns))
         rotating._tests = [tagger._training_data(part.X, part.tags, None, rows, held_out=True) for rows in chosen]
@@ -98,6 +104,9 @@ class RotatingPatients:
             Number of passes before this epoch.
         """
         turn = self._turn_of[rows]
+        # An epoch must read something, also of a part with the sentences of a single turn. The rule is that of all
+        # passes, so that no patient who was not left out occurs twice.
+        if len(rows) - np.bincount(turn, minlength=1).max() < self._fewest:
+            return np.arange(len(rows))
         kept, again = turn != n_passes % self.n_turns, turn == (n_passes - 1) % self.n_turns
-        # One part of very few sentences may hold sentences of a single turn: an epoch must read something.
-        return np.concatenate([np.flatnonzero(kept), np.flatnonzero(again)]) if kept.any() else np.arange(len(rows))
+        return np.concatenate([np.flatnonzero(kept), np.flatnonzero(again)])

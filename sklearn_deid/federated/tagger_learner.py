@@ -279,6 +279,7 @@ class TaggerLearner:
         n_epochs: int | None,
         validation_fraction: float | str | None = None,
         n_parts: int = 1,
+        fewest: int = 1,
     ) -> None:
         """Prepare the training on the given sentences.
 
@@ -296,6 +297,14 @@ class TaggerLearner:
             Number of parts into which the sentences are divided. Each epoch trains on the next part, so that workers
             exchange updates several times in a pass. ``n_parts`` has no effect with ``privacy``, because each step then
             draws a sample of patients.
+        fewest : int, default=1
+            Smallest number of sentences of an epoch with "rotating": parts that would have fewer leave nobody out.
+            Without "rotating", smaller parts are refused. ``fewest`` has no effect with ``privacy``.
+
+        Raises
+        ------
+        ExchangeError
+            If a part has fewer than ``fewest`` sentences.
         """
         tagger = self.tagger
         # Draw the same random numbers as `DeidTagger.partial_fit` or, with n_epochs, as `DeidTagger.fit`.
@@ -311,10 +320,15 @@ class TaggerLearner:
         if patients is None:
             order = np.random.default_rng(seed).permutation(rows) if n_parts > 1 else rows
             own = [np.sort(own) for own in np.array_split(order, min(n_parts, len(rows)))]
+            if (n_least := min(map(len, own))) < fewest:
+                raise ExchangeError(
+                    f"A local epoch would train on {n_least} sentences. An update of fewer than {fewest} sentences can "
+                    "reveal their words. Plan the federation with fewer --parts, or hold out fewer patients."
+                )
             # From the same seed and the same notes, a saved training that continues invents the same spans again.
             n_invented = 0 if n_epochs is None else None
             train = [tagger._training_data(part.X, part.tags, part.groups, rows, n_invented=n_invented) for rows in own]
-            self._rotating = RotatingPatients.of(tagger, part, own, train, seed) if is_rotating else None
+            self._rotating = RotatingPatients.of(tagger, part, own, train, seed, fewest) if is_rotating else None
         # The features already contain the word vectors. Without the table, less data goes to other processes in each
         # epoch.
         if self._vectors is None:
@@ -453,7 +467,8 @@ def make_learner(
     proximal : float, default=0.0
         Weight of the proximal term; see `TaggerLearner`.
     **plan
-        Parameters of `TaggerLearner.plan`: ``n_epochs`` (required), ``validation_fraction`` and ``n_parts``.
+        Parameters of `TaggerLearner.plan`: ``n_epochs`` (required), ``validation_fraction``, ``n_parts`` and
+        ``fewest``.
 
     Raises
     ------

@@ -60,6 +60,14 @@ class TestPatients:
         rotating = RotatingPatients(np.array(["a", "a", "b"]), 0)
         assert rotating.drawn(rotating.rows(0), 0).tolist() == list(range(len(rotating.rows(0))))
 
+    def test_an_epoch_of_very_few_sentences_leaves_nobody_out(self):
+        """Without the patient with most sentences, an update was the gradient of the only sentence of the other."""
+        patients = np.array(["a"] * 20 + ["b"])
+        one, ten = RotatingPatients(patients, 0), RotatingPatients(patients, 0, fewest=10)
+        assert min(len(set(one.drawn(np.arange(21), number))) for number in range(2)) == 1
+        assert all(ten.drawn(np.arange(21), number).tolist() == list(range(21)) for number in range(4))
+        assert len(ten.drawn(np.array([], dtype=int), 0)) == 0
+
 
 class TestLearner:
     @pytest.mark.parametrize(("n_parts", "n"), [(1, 48), (2, 48), (1, 6)])

@@ -122,6 +122,7 @@ class SiteTraining:
             n_epochs=agreement.n_epochs,
             validation_fraction=settings.validation_fraction,
             n_parts=agreement.n_parts,
+            fewest=_FEWEST,
             privacy=settings.patient_privacy(),
             proximal=agreement.proximal,
         )
@@ -403,7 +404,7 @@ def promise_of(agreement: FederationConfig, settings: SiteSettings) -> PrivacyLe
 
 
 def check_parts(agreement: FederationConfig, settings: SiteSettings, n_sentences: int) -> None:
-    """Refuse an agreement that divides the notes of a site into parts of very few sentences.
+    """Refuse notes with very few sentences, and an agreement that divides the notes into parts of very few sentences.
 
     Raises
     ------
@@ -412,10 +413,11 @@ def check_parts(agreement: FederationConfig, settings: SiteSettings, n_sentences
         one sentence, from which an attacker can compute the words of the sentence.
     """
     # With privacy for each patient, steps draw patients, and parts have no effect.
-    if settings.patient_epsilon is None and agreement.n_parts > 1 and n_sentences < _FEWEST * agreement.n_parts:
+    if settings.patient_epsilon is None and n_sentences < _FEWEST * agreement.n_parts:
         raise ExchangeError(
-            f"The agreement divides the {n_sentences} sentences of this site into {agreement.n_parts} parts. An update "
-            f"of fewer than {_FEWEST} sentences can reveal their words. Plan the federation with fewer --parts."
+            f"A local epoch would train on {n_sentences // agreement.n_parts} of the {n_sentences} sentences of this "
+            f"site. An update of fewer than {_FEWEST} sentences can reveal their words. Plan the federation with fewer "
+            "--parts, or add notes."
         )
 
 

@@ -446,6 +446,30 @@ def test_an_update_is_never_that_of_a_few_sentences(tmp_path, notes):
     private = replace(own, patient_epsilon=8.0, patient_sampling_rate=1.0)
     check_parts(agreement(n_parts=1000), private, 1)
     check_parts(agreement(n_parts=3), own, 30)
+    with pytest.raises(ExchangeError, match="on 9 of the 9 sentences"):
+        check_parts(agreement(), own, 9)
+
+
+@pytest.mark.parametrize("fraction", ["rotating", 0.5, None])
+def test_nor_is_it_if_patients_are_left_out(tmp_path, fraction):
+    """The notes of the other patient, of 12 sentences, tested downloads, and the update was that of one sentence."""
+    long = Document("n1", "Seen by Dr Roe. " * 12, (Span(11, 14, "DOCTOR"),), patient_id="p1")
+    short = Document("n2", "Called Mr Elm.", (Span(10, 13, "PATIENT"),), patient_id="p2")
+    write_corpus(Corpus([long, short]), tmp_path / "notes.jsonl", "jsonl")
+    refusals = []
+    for seed in range(4):
+        own = SiteSettings(str(tmp_path / "notes.jsonl"), str(tmp_path / str(seed)), seed, validation_fraction=fraction)
+        try:
+            training = SiteTraining(agreement(), own, "site-1")
+        except ExchangeError as error:
+            refusals.append(str(error))
+            continue
+        data = training.learner._data[0][0]
+        for _ in range(2):
+            training.worker.local_epoch()
+            assert len(set(data.drawn.tolist()) if fraction == "rotating" else data) >= 12
+    assert bool(refusals) is (fraction == 0.5)
+    assert all("would train on 1 sentences. An update of fewer than 10" in refusal for refusal in refusals)
 
 
 def test_the_test_of_downloads_remembers_the_sessions_before(tmp_path, notes):
@@ -478,7 +502,7 @@ def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, no
 
 def test_notes_are_read_as_they_will_be_redacted(tmp_path, monkeypatch):
     """Zero-width signs in names: the site learned from other tokens than its model reads later."""
-    note = Document("n1", "Seen by Al\u200bder today.", (Span(8, 14, "DOCTOR"),))
+    note = Document("n1", "Seen by Al\u200bder today." + " No pain." * 9, (Span(8, 14, "DOCTOR"),))
     write_corpus([note], tmp_path / "notes", "brat")
     given = []
 
@@ -490,7 +514,7 @@ def test_notes_are_read_as_they_will_be_redacted(tmp_path, monkeypatch):
     settings = SiteSettings(str(tmp_path / "notes"), str(tmp_path / "state"), random_state=7, format="brat")
     with pytest.raises(Killed):
         SiteTraining(agreement(), settings, SITES[0])
-    assert [list(row) for row in given[0]] == [["Seen", "by", "Alder", "today", "."]]
+    assert [list(row) for row in given[0]] == [["Seen", "by", "Alder", "today", "."]] + [["No", "pain", "."]] * 9
     assert list(given[1][0]) == ["O", "O", "B-DOCTOR", "O", "O"]
 
 
