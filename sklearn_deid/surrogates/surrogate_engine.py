@@ -80,7 +80,8 @@ class SurrogateEngine:
     keep_gender : bool, default=True
         Whether given names keep their sex.
     check_digits : {"invalid", "valid"}, default="invalid"
-        Check digits of national numbers: invalid, so that nobody has the number, or valid.
+        Check digits of cards and of nine national numbers: invalid, so that nobody has the number, or valid. The check
+        digits of all other numbers, such as British NHS numbers, are random.
     kinds : mapping of str to str or None, optional
         Kind of surrogate of further labels; see `label_kinds`. With None as kind, the span is replaced by the label in
         brackets.
