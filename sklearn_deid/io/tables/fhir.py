@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from ...surrogates.clock_times import without_distance
 from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
@@ -68,7 +69,7 @@ _RESOURCE = re.compile(
 DATE_PATH = "date:"
 # date, dateTime and instant of FHIR R4
 _DATE = re.compile(
-    r"(?P<day>[0-9]{4}(?:-[0-9]{2}){0,2})(?P<time>(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?)"
+    r"(?P<day>[0-9]{4}(?:-[0-9]{2}){0,2})(?P<time>(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?)"
 )
 
 
@@ -89,7 +90,8 @@ class FhirLines(JsonLinesTable):
     fields : mapping of str to sequence of str
         Paths of the texts of each type of resource, such as `FHIR_FIELDS`. A type with an empty list is copied
         unchanged. A path that begins with ``date:`` refers to a structured date, for surrogates only. The day is
-        shifted with the dates in the texts of the patient, and the time is unchanged.
+        shifted with the dates in the texts of the patient, the time of day is unchanged, and the offset from UTC
+        becomes ``+00:00``.
     """
 
     def __init__(self, path: Path, output: Path, fields: Mapping[str, Sequence[str]]) -> None:
@@ -213,7 +215,7 @@ class FhirLines(JsonLinesTable):
 
         def written(new: str | None) -> list[tuple[JsonPlace, Any]] | None:
             right = new is not None and len(new) == len(day) and _DATE.fullmatch(new)
-            return [(place, new + time)] if right and new is not None else None
+            return [(place, new + without_distance(time))] if right and new is not None else None
 
         return TextField(Cell(number, name, day, None, patient, "DATE"), written)
 
