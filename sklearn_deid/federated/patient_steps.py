@@ -153,10 +153,13 @@ class PatientSteps:
         # A new key for each step: nobody can repeat the draw of the patients or the noise.
         rng = release_generator()
         drawn = rng.random(len(self._patients)) < self.privacy.sampling_rate  # shape: (n_patients,)
+        # Dropout of one stream for all patients would depend on the patients before: one more patient would change the
+        # gradients of the others, too, which the clip does not bound.
+        seeds = rng.integers(2**63, size=len(self._patients))  # shape: (n_patients,)
         parameters = [p for p in tagger.module_.parameters() if p.requires_grad]
         losses: list[float] = []
         mean = noisy_mean(
-            self._gradients(tagger, parameters, np.flatnonzero(drawn), losses),
+            self._gradients(tagger, parameters, np.flatnonzero(drawn), seeds, losses),
             sum(p.numel() for p in parameters),
             self.privacy.clip,
             noise_multiplier,
@@ -170,10 +173,11 @@ class PatientSteps:
         return losses
 
     def _gradients(
-        self, tagger: Any, parameters: list[Any], drawn: np.ndarray, losses: list[float]
+        self, tagger: Any, parameters: list[Any], drawn: np.ndarray, seeds: np.ndarray, losses: list[float]
     ) -> Iterator[np.ndarray]:
         """Gradient of the mean loss of each drawn patient, one patient at a time."""
         for place in drawn.tolist():
+            torch.manual_seed(int(seeds[place]))
             tagger.optimizer_.zero_grad(set_to_none=True)
             losses.append(self._backward(tagger, self._patients[place]))
             # shape: (n_parameters,)

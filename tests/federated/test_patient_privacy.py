@@ -5,6 +5,7 @@ import math
 import pickle
 import re
 import stat
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -145,6 +146,30 @@ class TestTraining:
             alone.append(other.layout.flatten(grads))
         learner.train_epoch()
         np.testing.assert_allclose(learner.get_flat(), before - 0.1 * np.mean(alone, axis=0), atol=2e-6)
+
+    def test_a_patient_changes_no_gradient_of_the_others(self, monkeypatch, without_accountant):
+        """Dropout of one stream for all patients drew other units for the patients after one more patient."""
+
+        def gradients_of(drawn):
+            kept = []
+
+            def collected(gradients, *rest):
+                kept.extend(gradients)
+                return plain_mean(kept, *rest)
+
+            def keyed():
+                first = np.where(np.isin(np.arange(6), drawn), 0.0, 1.0)
+                return SimpleNamespace(random=lambda n: first[:n], integers=np.random.default_rng(3).integers)
+
+            monkeypatch.setattr("sklearn_deid.federated.patient_steps.noisy_mean", collected)
+            monkeypatch.setattr("sklearn_deid.federated.patient_steps.release_generator", keyed)
+            learner = learner_of(PatientPrivacy(8.0, sampling_rate=1.0), 1, dropout=0.5)
+            learner.train_epoch()
+            return kept
+
+        (alone,), both = gradients_of([4]), gradients_of([1, 4])
+        np.testing.assert_array_equal(both[1], alone)
+        assert not np.array_equal(both[0], alone)
 
     def test_all_drawn_patients_and_no_others_give_a_gradient(self, monkeypatch, without_accountant):
         counts = []
