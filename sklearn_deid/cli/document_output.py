@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +102,10 @@ class DocumentOutput(RecordedOutput):
             raise CorpusFormatError(message, doc_id=note.doc_id)
         # The record comes first: a file without a record would look foreign to a resumed run.
         self.record.add(name, note, [content])
-        # One hidden name for each file: what a killed run has left of a file is removed when it is written again.
-        write_file(self.path / name, content, work=self.path / f".{name}.part")
+        # One hidden name for each file: what a killed run has left of a file is removed when it is written again. The
+        # name of the file with an ending could be too long.
+        work = self.path / f".{sha256(os.fsencode(name)).hexdigest()}.part"
+        write_file(self.path / name, content, work=work)
         if self.numbers is not None:
             hide_time(self.path / name)
 

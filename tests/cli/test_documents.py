@@ -85,6 +85,16 @@ def test_names_that_are_one_on_the_disk_lose_no_file(run, rules, tmp_path, monke
     assert "1 file redacted, 1 withheld." in err and "Another file has this name already" in err
 
 
+def test_files_with_the_longest_names_are_written(run, rules, tmp_path):
+    """The name of the unfinished file was longer than a name may be, and the run ended before any file was written."""
+    (tmp_path / "in").mkdir()
+    name = f"{'a' * 250}.html"
+    (tmp_path / "in" / name).write_text(f"<p>{MAIL}</p>")
+    arguments = ["redact", tmp_path / "in", "--model", rules, "--quiet", "--documents", "--output", tmp_path / "out"]
+    assert run(*arguments)[0] == 0
+    assert list(contents(tmp_path / "out")) == [name]
+
+
 def test_one_file_needs_no_option(redact, notes, tmp_path):
     assert redact(source=notes / "b.html")[0] == 0
     assert list(contents(tmp_path / "out")) == ["b.html"]
