@@ -17,6 +17,7 @@ from .noise_checks import Check
 _MOST_PAIRS = 2000
 SHARED = "Two uploads share noise."
 _LESS = "The uploads carry less noise than stated, or none."
+PART_LESS = "A parameter of the network carries less noise than stated, or none."
 # Momentum makes steps of one site similar. After this number of steps, .9^30 = .04 of the momentum remains.
 _FORGOTTEN_STEPS = 30
 _ALIKE, _ALIKE_LATER = 0.51, 0.6
@@ -56,6 +57,32 @@ def facing(
     return (values[mine], others[theirs]), (values[:n], others[:n])
 
 
+def sums_by_part(
+    indices: Sequence[np.ndarray], values: Sequence[np.ndarray], parts: Sequence[int]
+) -> list[tuple[float, int]]:
+    """Sum and number of the values of all uploads in each part of the network.
+
+    Parameters
+    ----------
+    indices, values : sequences of ndarrays
+        Positions and values of each upload.
+    parts : sequence of int
+        First position of each part, ascending from 0.
+
+    Examples
+    --------
+    >>> sums_by_part([np.array([0, 4]), np.array([5, 8])], [np.array([1.0, 2.0]), np.array([3.0, 4.0])], [0, 5, 20])
+    [(3.0, 2), (7.0, 2), (0.0, 0)]
+    """
+    if not parts:
+        return []
+    of = [np.searchsorted(parts, one, side="right") - 1 for one in indices]
+    pairs = list(zip(of, values, strict=True))
+    sums = np.sum([np.bincount(part, own, len(parts)) for part, own in pairs], axis=0)
+    sizes = np.sum([np.bincount(part, minlength=len(parts)) for part in of], axis=0)
+    return list(zip(sums.tolist(), sizes.tolist(), strict=True))
+
+
 @dataclass(frozen=True, repr=False)
 class SparseVectorUploads:
     """Uploads of `SparseVectorUpload`, whose values were clipped after the noise.
@@ -68,6 +95,8 @@ class SparseVectorUploads:
         Number of parameters.
     clip, threshold_scale, value_scale, grid : float
         Clip of the values, stated scales of the Laplace noise of threshold and values, and step of the grid.
+    parts : sequence of int, default=()
+        First position of each parameter of the network, ascending from 0. Each parameter is then tested separately.
     """
 
     indices: Sequence[np.ndarray]
@@ -77,6 +106,7 @@ class SparseVectorUploads:
     threshold_scale: float
     value_scale: float
     grid: float
+    parts: Sequence[int] = ()
 
     @property
     def is_on_grid(self) -> bool:
@@ -113,6 +143,8 @@ class SparseVectorUploads:
         n_inside = [int((one == 0.0).sum()) for one in signs]
         for k, n in [(sum(n_inside), sum(map(len, signs))), *zip(n_inside, map(len, signs), strict=True)]:
             yield Check("size", float(binom.sf(k - 1, n, inside)), _LESS)
+        for total, n in sums_by_part(self.indices, [one == 0.0 for one in signs], self.parts):
+            yield Check("size", float(binom.sf(total - 1, n, inside)), PART_LESS)
         for one in signs:
             k = int(max((one > 0).sum(), (one < 0).sum()))
             yield Check(

@@ -16,7 +16,15 @@ from ..released_step import UPDATES
 from .check_results import check_result
 from .declaration import AttackPreset, timed
 from .noise_checks import Check, alarms
-from .noisy_messages import SHARED, SparseVectorUploads, StepUploads, facing, pairs_of_uploads
+from .noisy_messages import (
+    PART_LESS,
+    SHARED,
+    SparseVectorUploads,
+    StepUploads,
+    facing,
+    pairs_of_uploads,
+    sums_by_part,
+)
 from .untrained import UntrainedAttack
 
 UPLOAD_LEVEL = 1e-4  # probability of a false alarm of all tests together
@@ -37,6 +45,8 @@ class NoisyUploads:
     std, norm_bound, grid : float
         Stated standard deviation of the noise, largest Euclidean norm of the values before the noise, and step of the
         grid on which the sent values lie.
+    parts : sequence of int, default=()
+        First position of each parameter of the network, ascending from 0. Each parameter is then tested separately.
     """
 
     indices: Sequence[np.ndarray]
@@ -45,6 +55,7 @@ class NoisyUploads:
     std: float
     norm_bound: float
     grid: float
+    parts: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         check_parameter("NoisyUploads", "std", self.std, self.std > 0, "a positive number")
@@ -67,6 +78,9 @@ class NoisyUploads:
             )
             total = abs(float(z.sum())) / np.sqrt(max(len(z), 1))
             yield Check("shared", float(2.0 * norm.sf(total - shift)), "The values of an upload share their noise.")
+        for total, n in sums_by_part(self.indices, [np.square(z) for z in units], self.parts):
+            if n:
+                yield Check("size", float(chi2.cdf(total, n)), PART_LESS)
         for i, j in pairs_of_uploads(len(units)):
             one, other = self.indices[i], self.indices[j]
             faced = facing(units[i], units[j], one, other)
@@ -88,8 +102,9 @@ class UploadNoise(UntrainedAttack):
     `SparseVectorUpload`, the tests count values strictly below the clipping limit, and compare positions and signs of
     two uploads (`SparseVectorUploads`). With `PatientPrivacy`, parameters that no note uses must change, and the
     changes must be independent (`StepUploads`). The size of the noise of `PatientPrivacy` cannot be measured. The tests
-    find noise that is too small, noise that the values of an upload or two uploads share, and positions that two
-    uploads share. All tests together raise a false alarm with probability .0001.
+    find noise that is too small in an upload or in a parameter of the network, noise that the values of an upload or
+    two uploads share, and positions that two uploads share. All tests together raise a false alarm with probability
+    .0001.
 
     Examples
     --------

@@ -104,15 +104,20 @@ class ReleasedExchange:
             scales, grid = own.scales(n_most, self._clip), own.grid(n_most, self._clip)
             # A type of fewer digits rounds the clip, and leaves other values on their grid, whose steps it can write.
             clip = float(self._sent_as.type(self._clip))
-            return SparseVectorUploads(indices, values, self._layout.size, clip, *scales, grid)
+            return SparseVectorUploads(indices, values, self._layout.size, clip, *scales, grid, self._starts)
         std = stated.noise_multiplier * stated.norm_bound
         grid = GaussianUpload(stated.noise_multiplier, stated.norm_bound).grid()
-        return NoisyUploads(indices, values, self._layout.size, std, stated.norm_bound, grid)
+        return NoisyUploads(indices, values, self._layout.size, std, stated.norm_bound, grid, self._starts)
+
+    @property
+    def _starts(self) -> list[int]:
+        """Position of the first number of each parameter of the network."""
+        return [0, *np.cumsum([math.prod(shape) for shape in self._layout.shapes])[:-1].tolist()]
 
     def _step_uploads(self, n_steps: int) -> StepUploads | None:
         """Updates of the rows of characters and word shapes that no note contains; None if there are no rows of this
         kind."""
-        starts = dict(zip(self._layout.names, np.cumsum([0, *map(math.prod, self._layout.shapes)]), strict=False))
+        starts = dict(zip(self._layout.names, self._starts, strict=True))
         places: list[np.ndarray] = []
         for name in (CHARACTERS, SHAPES):
             if name in starts and self.reads(name):

@@ -1,5 +1,7 @@
 """Noise of the sparse vector technique and of steps with patients: planted faults are named, intact noise is not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,15 @@ def test_intact_uploads_have_no_fault():
 def test_planted_noise_is_named(planted, text):
     # Laplace noise of the threshold is planted with that of the values: positions may be named besides.
     assert text in " ".join(UploadNoise().attack(uploads(**planted)).faults)
+
+
+def test_a_parameter_without_noise_is_named():
+    found = uploads()
+    parts = [0, 1000, 1040]
+    assert UploadNoise().attack(replace(found, parts=parts)).faults == ()
+    bare = [np.where((at >= 1000) & (at < 1040), 0.0, v) for at, v in zip(found.indices, found.values, strict=True)]
+    faults = UploadNoise().attack(replace(found, values=bare, parts=parts)).faults
+    assert "A parameter of the network carries less noise than stated, or none." in faults
 
 
 @pytest.mark.parametrize("change", [lambda values: values + np.float32(1e-6), lambda values: 2 * values, np.negative])

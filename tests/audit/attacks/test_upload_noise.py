@@ -66,6 +66,16 @@ def test_positions_that_depend_on_the_notes_are_named():
     assert UploadNoise().attack(replace(found, indices=largest)).faults == (POSITIONS,)
 
 
+def test_a_parameter_without_noise_is_named():
+    """40 of 3,000 parameters hardly change the sum of squares of an upload."""
+    found = uploads()
+    parts = [0, 1000, 1040]
+    assert UploadNoise().attack(replace(found, parts=parts)).faults == ()
+    bare = [np.where((at >= 1000) & (at < 1040), 0.0, v) for at, v in zip(found.indices, found.values, strict=True)]
+    (fault,) = UploadNoise().attack(replace(found, values=bare, parts=parts)).faults
+    assert fault == "A parameter of the network carries less noise than stated, or none."
+
+
 @pytest.mark.parametrize("std", [0.0, -1.0, float("nan")])
 def test_noise_has_a_deviation(std):
     """The tests divide by the deviation."""
