@@ -71,7 +71,8 @@ class DateSurrogates:
     Intervals between full dates of the patient are kept exactly. A date without a year is read with the year of the
     full dates of its note. A birth date moves with all other dates, and additionally by ``birth_years`` whole years.
     Some dates move to the age of 90: birth dates of patients over 89, and all other dates with a year that are as long
-    before the last date of the note. A birth date with a year of two digits is never after the last date of the note.
+    before the last date of the notes so far. A birth date with a year of two digits is never after the last date of its
+    note.
 
     Parameters
     ----------
@@ -96,7 +97,9 @@ class DateSurrogates:
         self._has_months = False
         self._reference = _NO_REFERENCE
         self._full: tuple[date, ...] = ()
+        # Last date of a note, and of all notes so far.
         self._last: date | None = None
+        self._last_of_all: date | None = None
         self._has_visits = False
         # Dates of one note, which are parsed before the first of them is moved.
         self._read: dict[str, tuple[WrittenDate, ...] | None] = {}
@@ -119,6 +122,7 @@ class DateSurrogates:
         told = [day for one, day in dated if one.is_full or not one.has_short_year]
         self._last = max((*told, *(day for one, day in born if not one.has_short_year)), default=None)
         self._has_visits = bool(told)
+        self._last_of_all = max(filter(None, (self._last, self._last_of_all)), default=None)
         # The median: one date of long ago would give all short dates of the note its year.
         self._reference = sorted(full)[len(full) // 2] if full else _NO_REFERENCE
 
@@ -195,13 +199,14 @@ class DateSurrogates:
         if one.year == 0:
             return None
         old = one.resolved(self._reference)
-        if is_birth and one.has_short_year and self._last is not None and old > self._last:
+        last = self._last or self._last_of_all
+        if is_birth and one.has_short_year and last is not None and old > last:
             # Nobody is born after the note: "3/4/25" in a note of 2019 is a day of 1925.
             old = replace(one, year=old.year - 100).resolved(self._reference)
         try:
             new = old + timedelta(days=self.days)
             # No other date is so long before a note.
-            is_birth = is_birth or (one.year is not None and self._age(old) > LAST_AGE)
+            is_birth = is_birth or (one.year is not None and _age(old, self._last_of_all) > LAST_AGE)
             if one.years_before is not None and not self._is_as_far(one.years_before, new):
                 return None
             return old, self._birth(old, new) if is_birth and one.year is not None else new
@@ -212,18 +217,21 @@ class DateSurrogates:
         """Whether a moved date is still in the year that the text states, such as last year, in its moved note."""
         return bool(self._full) and (self._reference + timedelta(days=self.days)).year - new.year == years
 
-    def _age(self, birth: date) -> int:
-        return years_between(birth, self._last) if self._last is not None else 0
-
     def _birth(self, old: date, new: date) -> date:
-        age = self._age(old)
-        years = age - LAST_AGE - 1 if age > LAST_AGE else -self._birth_years
-        if self._has_visits and 0 <= age <= LAST_AGE:
+        # The notes of a patient tell one birth date: a note without another date, too.
+        oldest = _age(old, self._last_of_all)
+        age = _age(old, self._last)
+        years = oldest - LAST_AGE - 1 if oldest > LAST_AGE else -self._birth_years
+        if self._has_visits and 0 <= age <= oldest <= LAST_AGE:
             # As far as the ages in the texts, which are from 1 to 89. Ages below 1 are written in months, and stay.
             years = max(min(years, age - 1), age - LAST_AGE) if age else 0
         # The 29th of February becomes the 28th where the other year has none.
         is_leap_day = (new.month, new.day) == (2, 29)
         return date(new.year + years, new.month, 28 if is_leap_day and years % 4 else new.day)
+
+
+def _age(birth: date, last: date | None) -> int:
+    return years_between(birth, last) if last is not None else 0
 
 
 def _dated(text: str, found: tuple[WrittenDate, ...] | None) -> list[tuple[WrittenDate, date]]:

@@ -492,3 +492,20 @@ def test_dutch_ranges_keep_their_length():
 def rewritten(text, locale, key):
     note = Document("n", f"Visto {text}.", (Span(6, 6 + len(text), "DATE"),), "p")
     return SurrogateEngine(key=bytes([key]) * 32, locale=locale).rewrite(note).text[6:-1]
+
+
+@pytest.mark.parametrize("late", ["DOB 1/1/1920", "DOB 1/1/20", "Seen 3/4/2008. DOB 1/1/1920"])
+@pytest.mark.parametrize("ages", ["keep", "shift"])
+def test_birth_dates_of_later_notes_tell_no_age_over_89(late, ages):
+    """Only the dates of the same note were read: the birth date showed the age at the visit in an earlier note."""
+    for key in range(8):
+        engine = SurrogateEngine(key=bytes([key]) * 32, locale="en", ages=ages)
+        moved = []
+        for number, text in enumerate(("Seen 3/4/2015. DOB 1/1/1920", late)):
+            spans = tuple(Span(*found.span(), "DATE") for found in re.finditer(r"[\d/]{6,}", text))
+            note = Document(f"n{number}", text, spans, "p")
+            moved.append([one.surrogate for one in engine.replacements(note)])
+        visit, first = (datetime.strptime(text, "%m/%d/%Y") for text in moved[0])
+        form = "%m/%d/%y" if late.endswith("/20") else "%m/%d/%Y"
+        assert years_between(first, visit) == 90
+        assert moved[1][-1] == first.strftime(form.replace("%m/%d", f"{first.month}/{first.day}"))
