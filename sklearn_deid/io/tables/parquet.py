@@ -203,12 +203,17 @@ class ParquetTable:
             for number in range(reader.num_record_batches):
                 yield reader.get_batch(number)
 
-    def _compression(self) -> str:
+    def _compression(self) -> str | dict[str, str]:
+        """Compression of the first row group; if the columns differ, of each column."""
         metadata = self._file.metadata
         if not metadata.num_row_groups or not metadata.num_columns:
             return "snappy"
-        name = metadata.row_group(0).column(0).compression.lower()
-        return "none" if name == "uncompressed" else name
+        group = metadata.row_group(0)
+        columns = (group.column(number) for number in range(metadata.num_columns))
+        names = {column.path_in_schema: column.compression.lower() for column in columns}
+        known = {path: "none" if name == "uncompressed" else name for path, name in names.items()}
+        # Where possible one name for all columns: the path of a list has other names in files of other programs.
+        return known if len({*known.values()}) > 1 else next(iter(known.values()))
 
 
 def _used_categories(pa: Any, batches: Iterable[Any]) -> dict[str, Any]:

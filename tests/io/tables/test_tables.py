@@ -135,6 +135,16 @@ def test_withheld_texts_are_null(tmp_path, kind):
     assert [str(row["id"]) for row in rows_of(output)] == [row["id"] for row in ROWS]
 
 
+def test_compression_of_each_column_of_parquet_stays(tmp_path):
+    """All columns had the compression of the first one."""
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    table = pa.table({"n": [[1], [2]], "text": ["a", "b"], "id": [1, 2]})
+    pq.write_table(table, path, compression={"text": "zstd", "id": "gzip"})
+    change(open_table(path, output, Columns(("text",))), output, str)
+    group = pq.ParquetFile(output).metadata.row_group(0)
+    assert [group.column(n).compression for n in range(3)] == ["UNCOMPRESSED", "ZSTD", "GZIP"]
+
+
 def test_row_groups_types_and_metadata_of_parquet_stay(tmp_path):
     path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
     schema = pa.schema(
