@@ -110,14 +110,13 @@ class RuleTagger(TokenTagger, BaseEstimator):
             holds control characters or markup.
         """
         check_constraints(self)
-        languages = LANGUAGES if self.language == "auto" else self.language
-        self._rules: tuple[Rule, ...] = select_rules(self.recognizers, languages)
         labels: set[str] = set()
         if y is not None:
             labels = {label for row in check_tags(y, check_sequences(X)) for _, _, label in labels_of(row)}
         auto = isinstance(self.label_scheme, str) and self.label_scheme == "auto"
         self.label_map_ = infer_label_map(labels) if auto else rule_label_map(self.label_scheme)
-        found = sorted({label for rule in self._rules if (label := self.label_map_[rule.kind]) is not None})
+        self._rules = self._labelled_rules(LANGUAGES if self.language == "auto" else self.language)
+        found = sorted({str(self.label_map_[rule.kind]) for rule in self._rules})
         if not found:
             # Notes would be returned unchanged.
             raise ValueError("The rules find nothing: 'recognizers' is empty, or 'label_scheme' has none of its kinds.")
@@ -159,6 +158,11 @@ class RuleTagger(TokenTagger, BaseEstimator):
         tags.target_tags.required = False
         return tags
 
+    def _labelled_rules(self, languages: Any) -> tuple[Rule, ...]:
+        """Rules that have a label. Matches of other rules would take the place of PHI that overlaps them."""
+        rules = select_rules(self.recognizers, languages)
+        return tuple(rule for rule in rules if self.label_map_[rule.kind] is not None)
+
     def _rules_of(self, sentences: Any) -> Iterator[tuple[Rule, ...]]:
         """Rules of the language of the document of each sentence."""
         if sentences.documents is None:
@@ -169,7 +173,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         words: dict[Any, list[str]] = {}
         for document, row in zip(sentences.documents, sentences, strict=True):
             words.setdefault(document, []).extend(row)
-        rules = {d: select_rules(self.recognizers, note_languages(" ".join(row))) for d, row in words.items()}
+        rules = {d: self._labelled_rules(note_languages(" ".join(row))) for d, row in words.items()}
         return (rules[document] for document in sentences.documents)
 
     def _tags(self, tokens: list[str], rules: tuple[Rule, ...]) -> list[str]:
@@ -178,8 +182,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         # The rules are patterns over characters, so that the tokens are joined to a text first.
         sentence = rebuild_sentence(usual)
         spans = [
-            Span(span.start, span.end, label)
+            Span(span.start, span.end, str(self.label_map_[span.label]))
             for span in find_phi(sentence.text, rules=rules)
-            if (label := self.label_map_[span.label]) is not None
         ]
         return spans_to_tags(spans, sentence.starts, sentence.ends)[0] if spans else ["O"] * len(tokens)

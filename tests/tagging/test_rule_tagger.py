@@ -49,6 +49,14 @@ def test_a_kind_left_out():
     assert tagger.classes_.tolist() == ["O", "B-MAIL", "I-MAIL"]
 
 
+@pytest.mark.parametrize("language", ["en", "auto"])
+def test_a_kind_left_out_hides_no_other_kind(language):
+    """The match of the e-mail rule, which also took the date before the address, left the date readable."""
+    X = Corpus([Document("a", "The date of his visit was 12 May 2011 ana@example.org")]).to_sentences().X
+    tags = RuleTagger(label_scheme={"DATE": "WHEN"}, language=language).fit(X).predict(X)[0]
+    assert list(tags)[6:] == ["B-WHEN", "I-WHEN", "I-WHEN", *["O"] * 5]
+
+
 def test_binary_tags_of_touching_finds_are_legal():
     tagger = RuleTagger(label_scheme="binary").fit(X)
     data = make_clinical_notes(20, random_state=1).to_sentences()
