@@ -8,12 +8,13 @@ from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, completed_ids, iter_documents, write_corpus
+from ..io.reading import is_predicted
 from ..io.registry import unanswered_ids
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteOutput, check_apart
 from .options import add_encoding, add_label_scheme, output_path
-from .reading import add_skip_broken, read_annotated, show_left_out
+from .reading import add_skip_broken, read_annotated, show_left_out, warn_of_predictions
 
 SUMMARY = "change the file format of annotated notes"
 DESCRIPTION = """\
@@ -90,6 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
     result = read_annotated(arguments, gold=_is_partly_annotated(arguments))
     write_corpus(result.corpus, target, arguments.to, lossy=arguments.lossy, overwrite=arguments.overwrite)
     print(f"{counted(len(result.corpus), 'note')} converted, {len(result.errors)} left out.")
+    if any(map(is_predicted, result.corpus)):
+        warn_of_predictions(arguments.to)
     if FORMATS[arguments.to].one_document:
         before = completed_ids(target, arguments.to) - {note.doc_id for note in result.corpus}
         if before:  # a later command reads them as notes of this corpus

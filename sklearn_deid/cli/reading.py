@@ -12,6 +12,22 @@ from ..io import ReadResult, read_corpus, read_gold
 from .failures import one_line
 from .options import ANNOTATED, add_encoding, add_label_scheme
 
+# Spans in these formats have no confidence.
+_WITHOUT_CONFIDENCE = frozenset(("conll", "i2b2", "meddocan-xml"))
+
+
+def warn_of_predictions(format: str) -> None:
+    """Print that spans of a model look like annotations of a person, if the format that was written is such a format.
+
+    Commands for annotated notes recognise the spans of a model by their confidences.
+    """
+    if format in _WITHOUT_CONFIDENCE:
+        print(
+            f"The format {format} holds no confidences: 'train' would take the spans of the model for annotations of a "
+            "person.",
+            file=sys.stderr,
+        )
+
 
 def add_corpus_options(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     """Add CORPUS and the options that `read_annotated` needs; with ``optional``, CORPUS may be left out."""

@@ -11,6 +11,7 @@ from .annotating import add_note_options, annotate_notes, load_deidentifier, run
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
 from .options import ANNOTATED
+from .reading import warn_of_predictions
 
 SUMMARY = "write notes with their PHI annotated"
 DESCRIPTION = """\
@@ -68,4 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         sure = (replace(s, confidence=1.0) if s.confidence is None else s for s in spans)
         return replace(document, spans=tuple(sure))
 
-    return annotate_notes(source, load_deidentifier(arguments), output, result, verb="tagged", quiet=arguments.quiet)
+    model = load_deidentifier(arguments)
+    code = annotate_notes(source, model, output, result, verb="tagged", quiet=arguments.quiet)
+    warn_of_predictions(output.format.name)
+    return code

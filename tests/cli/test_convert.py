@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sklearn_deid import Document, read_corpus, write_corpus
+from sklearn_deid import Document, Span, read_corpus, write_corpus
 
 
 @pytest.mark.parametrize("form", ["brat", "i2b2", "meddocan-xml", "jsonl", "conll"])
@@ -110,3 +110,11 @@ def test_encoding(run, tmp_path):
     assert run(*command, "--encoding", "cp1252")[0] == 0
     assert json.loads((tmp_path / "o.jsonl").read_text(encoding="utf-8"))["text"] == "caf\u00e9"
     assert read_corpus(tmp_path / "o.jsonl")[0] == Document("a", "caf\u00e9")
+
+
+def test_spans_of_a_model_do_not_become_annotations_unnoticed(run, tmp_path):
+    """Without their confidences, `train` takes the spans for those of a person."""
+    write_corpus([Document("a", "Seen by Ann.", (Span(8, 11, "DOCTOR", "NAME", 0.8),))], tmp_path / "tagged.jsonl")
+    for form, said in (("conll", True), ("i2b2", True), ("brat", False)):
+        code, _, err = run("convert", tmp_path / "tagged.jsonl", tmp_path / form, "--to", form)
+        assert (code, "holds no confidences" in err) == (0, said)

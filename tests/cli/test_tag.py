@@ -39,7 +39,8 @@ def test_one_file_keeps_patients_and_confidence(run, notes, model, tmp_path, exp
 @pytest.mark.parametrize("form", ["i2b2", "meddocan-xml", "conll"])
 def test_other_formats(run, raw, model, tmp_path, form, expected):
     output = tmp_path / ("out.conll" if form == "conll" else "out")
-    assert run("tag", raw, "--model", model, "--output", output, "--output-format", form)[0] == 0
+    code, _, err = run("tag", raw, "--model", model, "--output", output, "--output-format", form)
+    assert code == 0 and f"The format {form} holds no confidences" in err, "train cannot refuse these spans"
     corpus = read_corpus(output, format=form)
     assert {d.doc_id: len(d.spans) for d in corpus} == {doc_id: len(spans) for doc_id, spans in expected.items()}
 
