@@ -177,7 +177,7 @@ def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus
 def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: int) -> str:
     """Line for the officer of the site: planned epsilon of the whole training, or spent epsilon if a ledger exists."""
     from ..federated.privacy_ledger import SITE_DELTA, epsilon_text, spent_epsilon
-    from ..federated.sites import promise_of
+    from ..federated.sites import check_ledger, promise_of
 
     patients, uploads = settings.patient_privacy(), promise_of(agreement, settings)
     has_begun = Path(settings.state, "worker.state").exists()
@@ -185,7 +185,9 @@ def _promise(settings: SiteSettings, agreement: FederationConfig, n_patients: in
         patients.check(n_patients)
         if patients.ledger is not None and Path(patients.ledger).exists():
             # A site that is set up again: refuses another plan, which would spend a second budget.
-            return patients.open_ledger(n_patients, agreement.n_epochs).line()
+            ledger = patients.open_ledger(n_patients, agreement.n_epochs)
+            check_ledger(settings, ledger, patients.n_steps)
+            return ledger.line()
         if has_begun:
             raise DeidError(
                 "The state folder holds a training, but no privacy ledger: earlier epochs had no noise for each "

@@ -73,7 +73,8 @@ def learner_from_state(
             raise ExchangeError(
                 f"The saved training has {state['planned']} epochs, but the agreement has {learner._planned}."
             )
-        _check_spent(learner, state)
+        if learner.privacy is not None and learner.ledger is not None:
+            learner.ledger.check_charged(state, learner.privacy.n_steps)
         # Saved states of earlier versions do not tell their held-out patients.
         if learner._held_out is not None and state.get("held_out", learner._held_out) != learner._held_out:
             raise ExchangeError(
@@ -86,26 +87,6 @@ def learner_from_state(
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
         raise ExchangeError("The saved training does not fit the tagger.") from error
     return learner
-
-
-def _check_spent(learner: TaggerLearner, state: Mapping[str, Any]) -> None:
-    """Refuse a ledger that counts fewer steps than the saved training has charged, and epochs without any charge."""
-    if learner.privacy is None or learner.ledger is None:
-        return
-    # States of earlier versions do not tell the charged steps, which are at least those of the epochs.
-    least = state["n_epochs"] * learner.privacy.n_steps
-    charged = state.get("spent", least)
-    if charged < least:
-        raise ExchangeError(
-            "Earlier epochs of the saved training had no noise for each patient: an epsilon would not cover them. "
-            "Leave out 'patient_epsilon'."
-        )
-    if learner.ledger.n_spent < charged:
-        raise ExchangeError(
-            f"The privacy ledger counts {learner.ledger.n_spent} steps, but the saved training has charged {charged}. "
-            "The ledger was deleted, edited or restored. Put the newest ledger back.",
-            path=None if learner.ledger.path is None else str(learner.ledger.path),
-        )
 
 
 def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

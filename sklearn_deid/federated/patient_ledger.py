@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -202,6 +202,36 @@ class PatientLedger:
             # A step that is not on the disk must not be trained, so the caller receives the error.
             self.n_spent -= n_steps
             raise
+
+    def check_charged(self, state: Mapping[str, Any], n_steps: int) -> None:
+        """Refuse a ledger that counts fewer steps than a saved training has charged, and epochs without any charge.
+
+        Parameters
+        ----------
+        state : dict
+            State of the training (`learner_to_state`).
+        n_steps : int
+            Steps of a local epoch.
+
+        Raises
+        ------
+        ExchangeError
+            If the ledger does not belong to the training.
+        """
+        # States of earlier versions do not tell the charged steps, which are at least those of the epochs.
+        least = state["n_epochs"] * n_steps
+        charged = state.get("spent", least)
+        if charged < least:
+            raise ExchangeError(
+                "Earlier epochs of the saved training had no noise for each patient: an epsilon would not cover them. "
+                "Leave out 'patient_epsilon'."
+            )
+        if self.n_spent < charged:
+            raise ExchangeError(
+                f"The privacy ledger counts {self.n_spent} steps, but the saved training has charged {charged}. The "
+                "ledger was deleted, edited or restored. Put the newest ledger back.",
+                path=_text(self.path),
+            )
 
     def line(self) -> str:
         """One line for the officer of the site: spent and planned epsilon, delta, steps and noise."""

@@ -225,6 +225,28 @@ def test_a_site_that_is_set_up_again_reads_what_it_has_spent(federation, capsys)
     assert (federation / "site-1" / "local" / "site.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("n_spent", [0, 4])
+def test_a_ledger_that_is_older_than_the_training_is_not_told(federation, capsys, n_spent):
+    """A session that refuses to start without its ledger leaves a new one, and the officer read an epsilon of 0."""
+    pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")
+    private = ("--patient-epsilon", "8", "--patient-delta", "1e-5")
+    assert site(*private) == 0
+    settings = read_settings(SiteSettings, federation / "site-1" / "local" / "site.json")
+    state = federation / "site-1" / "deid-state"
+    state.mkdir()
+    ledger = settings.patient_privacy().open_ledger(1, 7)
+    if n_spent:
+        ledger.charge(n_spent)
+    write_state(state / "worker.state", "worker", {"n_epochs": 2}, {})
+    write_state(state / "learner-2.state", "learner", {"n_epochs": 2, "spent": 8}, {})
+    assert site(*private) == 2
+    told = capsys.readouterr()
+    assert f"counts {n_spent} steps, but the saved training has charged 8" in told.err
+    ledger.charge(8 - n_spent)
+    assert site(*private) == 0
+    assert "8 of 28 steps" in capsys.readouterr().out
+
+
 def test_a_training_without_a_ledger_is_not_told_as_unspent(federation, capsys):
     """The officer read that nothing was spent, although the ledger had been deleted or there had been no noise."""
     (federation / "site-1" / "deid-state").mkdir()

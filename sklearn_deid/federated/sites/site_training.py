@@ -28,6 +28,7 @@ from .site_settings import SiteSettings
 from .state_lock import StateLock
 
 if TYPE_CHECKING:
+    from ..patient_ledger import PatientLedger
     from ..tagger_learner import TaggerLearner
 
 _KIND = "learner"
@@ -401,6 +402,23 @@ def promise_of(agreement: FederationConfig, settings: SiteSettings) -> PrivacyLe
                 "the settings."
             )
     return settings.promise(n_left, ledger)
+
+
+def check_ledger(settings: SiteSettings, ledger: PatientLedger, n_steps: int) -> None:
+    """Refuse a ledger that does not belong to the saved training of a site, as `SiteTraining` does.
+
+    Raises
+    ------
+    ExchangeError
+        If the ledger counts fewer steps than the saved training, or if the saved training cannot be read.
+    """
+    path = Path(settings.state, _WORKER)
+    if path.exists():
+        with valid_fields(path, "worker"):
+            n_epochs = read_state(path, "worker")[0]["n_epochs"]
+        path = path.with_name(f"learner-{n_epochs}.state")
+        with valid_fields(path, _KIND):
+            ledger.check_charged(read_state(path, _KIND)[0], n_steps)
 
 
 def check_parts(agreement: FederationConfig, settings: SiteSettings, n_sentences: int) -> None:
