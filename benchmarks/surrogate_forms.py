@@ -13,7 +13,8 @@ from sklearn_deid.surrogates import Replacement, label_kinds
 from sklearn_deid.surrogates.check_digits import has_valid_check_digits
 from sklearn_deid.surrogates.date_parsing import parse_dates
 from sklearn_deid.surrogates.folding import fold
-from sklearn_deid.surrogates.locale_words import guess_locale, locale_words
+from sklearn_deid.surrogates.guessed_locale import guess_locale
+from sklearn_deid.surrogates.locale_words import locale_words
 from sklearn_deid.text import Corpus, Document, patient_of
 
 from .surrogate_agreement import disagreements

@@ -123,7 +123,7 @@ def with_bias(tagger: DeidTagger, bias: float, held_out: bool) -> NoteDeidentifi
     notes = make_notes(N_NOTES, CALIBRATION_SEED)
     state = learned_likeness(Corpus([*phi, *plain, *notes]), judged=LANGUAGE).to_state()
     wider = {name: [MARGIN * figure for figure in state[name]] for name in ("low", "high")}
-    final.likeness_ = NoteLikeness.from_state(state | wider)
+    final.likeness_ = NoteLikeness.from_state(state | wider | {"language": "en"})
     return final
 
 

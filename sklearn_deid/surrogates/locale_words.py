@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache, cached_property
 from importlib import import_module
@@ -406,40 +405,6 @@ def legal_forms() -> frozenset[str]:
     codes = (*LOCALES.values(), *_OTHER_FIRMS)
     providers = (import_module(f"faker.providers.company.{code}").Provider for code in codes)
     return frozenset(_OTHER_FORMS).union(*(provider.company_suffixes for provider in providers))
-
-
-def guess_locale(text: str, default: str = "en") -> str:
-    """Locale with the largest number of its frequent words in the text; at least two different words are needed.
-
-    Words that several locales share do not count. A single word may be a title or a part of a name, as in "Dr. van
-    Rey", and a single letter may be an initial.
-
-    Parameters
-    ----------
-    text : str
-        Note.
-    default : str, default="en"
-        Locale for a text with fewer frequent words.
-
-    Examples
-    --------
-    >>> guess_locale("Der Patient wurde am Montag in die Klinik aufgenommen."), guess_locale("Dr. van Rey")
-    ('de', 'en')
-    """
-    # "7:40 am" is no German word.
-    tokens = re.findall(r"(?<![^\W_])(?<!\d )[^\W\d_]{2,}", text.casefold())
-    counts = Counter(filter(None, map(_telling_words().get, tokens)))
-    best = max(LOCALES, key=counts.__getitem__)
-    listed = locale_words(best).block("function words")
-    return best if counts and len(set(tokens) & set(listed)) > 1 else default
-
-
-@cache
-def _telling_words() -> dict[str, str]:
-    """Function words that only one locale has, each with its locale."""
-    listed = [(word, locale) for locale in LOCALES for word in locale_words(locale).block("function words")]
-    n_locales = Counter(word for word, _ in listed)
-    return {word: locale for word, locale in listed if n_locales[word] == 1}
 
 
 def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) -> str:

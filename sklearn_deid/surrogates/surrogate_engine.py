@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from ..text import Document, Span, known_id
 from ..text.rewriting import inserted, joined_spans
+from .guessed_locale import guess_locale
 from .keyed_chance import KEY_BYTES, KeyedChance, new_key
-from .locale_words import guess_locale, locale_words
+from .locale_words import locale_words
 from .note_mentions import NoteMentions
 from .patient_chance import PatientChance
 from .patient_surrogates import Mention, PatientSurrogates

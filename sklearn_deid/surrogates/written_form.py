@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Collection, Mapping
 
 from .folding import fold
+from .guessed_locale import guess_locale
 from .institution_surrogates import LONGEST_CODE, is_ward, ward_words
 from .label_kinds import label_kinds
-from .locale_words import LocaleWords, guess_locale, locale_words
+from .locale_words import LocaleWords, locale_words
 from .name_parsing import is_short_particle, whole_name, with_signs_apart
 from .net_surrogates import HOSTS
 from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits

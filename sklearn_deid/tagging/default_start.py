@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._storage import read_manifest
-from ..surrogates.locale_words import guess_locale
+from ..surrogates.guessed_locale import guess_locale
 from ..text import Document
 from .note_likeness import Measured, NoteLikeness, measure
 from .note_sentences import NormalizedSegmenter

@@ -12,7 +12,8 @@ import numpy as np
 from ..embeddings import SubwordTable
 from ..exceptions import BundleError
 from ..surrogates.folding import fold
-from ..surrogates.locale_words import LISTED_KINDS, guess_locale, listed_words
+from ..surrogates.guessed_locale import guess_locale
+from ..surrogates.locale_words import LISTED_KINDS, listed_words
 
 _SHOWN = 200_000  # tokens that show the language of sentences
 _TABLE, _HASHES, _KINDS = "subwords.table", "listed.hashes", "listed.kinds"

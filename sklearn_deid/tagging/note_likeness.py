@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import BundleError
+from ..surrogates.guessed_locale import is_of_other_locale
+from ..surrogates.locale_words import LOCALES
 from ..text import Document, Segmentation, patient_of
 from .note_sentences import NormalizedSegmenter
 
@@ -109,6 +111,9 @@ class NoteLikeness:
     exceeds the threshold with a probability of at most 1 % (split conformal prediction). The notes are exchangeable
     only approximately: notes of one patient are alike, and a tagger does not find exactly the annotated PHI.
 
+    Statistics of letters do not distinguish English from Spanish or German without accents. If ``language`` is set, a
+    note is therefore also unlike if most of its telling function words belong to another language.
+
     Attributes
     ----------
     threshold : float
@@ -119,12 +124,16 @@ class NoteLikeness:
         Whether the casing of notes without mixed casing is ignored.
     judged : tuple of str
         Names of the statistics in use, from `FEATURES`.
+    language : str or None
+        Language of the training notes, from `LOCALES`, if notes in the other languages of `LOCALES` are unlike.
 
     References
     ----------
     Vovk, Gammerman & Shafer (2005), Algorithmic learning in a random world, section 2.2; Papadopoulos et al. (2002) for
     the split.
     """
+
+    language: str | None = None
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         self._means = np.asarray(state["means"], dtype=float)
@@ -133,6 +142,7 @@ class NoteLikeness:
         self.threshold, self.n_notes = float(state["threshold"]), int(state["n_notes"])
         self.any_casing = bool(state["any_casing"])
         self.judged = tuple(state.get("judged", FEATURES))
+        self.language = state.get("language")
 
     def __repr__(self) -> str:
         return f"NoteLikeness(threshold={self.threshold:.3g}, n_notes={self.n_notes})"
@@ -208,12 +218,23 @@ class NoteLikeness:
             "99 % of them), so that PHI may be missed."
         )
 
+    def language_problem(self, words: Sequence[str]) -> str | None:
+        """Reason why a note is unlike the training notes by its words, as a sentence without note text; None for a note
+        in the language of the training notes."""
+        if self.language is None or not is_of_other_locale(" ".join(words), self.language):
+            return None
+        return (
+            "The note is unlike the training notes of the model (frequent words of another language), so that PHI may "
+            "be missed."
+        )
+
     def to_state(self) -> dict[str, Any]:
         """State as numbers, for the manifest of a saved model."""
         names = {"means": self._means, "middle": self._middle, "low": self._low, "high": self._high}
         numbers = {name: array.tolist() for name, array in (*names.items(), ("surprise", self._surprise))}
         other = {"threshold": self.threshold, "n_notes": self.n_notes, "any_casing": self.any_casing}
-        return {**numbers, **other, "judged": list(self.judged)}
+        language = {} if self.language is None else {"language": self.language}
+        return {**numbers, **other, "judged": list(self.judged), **language}
 
     @classmethod
     def from_state(cls, state: Any) -> NoteLikeness:
@@ -222,12 +243,13 @@ class NoteLikeness:
         Raises
         ------
         BundleError
-            If numbers are missing or not finite, or if scales or threshold are not positive.
+            If numbers are missing or not finite, if scales or threshold are not positive, or the language is unknown.
         """
         model = cls(state)
         vectors = (model._means, model._middle, model._low, model._high)
         fits = all(v.shape == (len(FEATURES),) for v in vectors) and model._surprise.shape == (28, 28)
         fits = fits and bool(model.judged) and set(model.judged) <= set(FEATURES)
+        fits = fits and model.language in (None, *LOCALES)
         fits = fits and all(np.isfinite(v).all() for v in (*vectors, model._surprise))
         if not (fits and (model._low > 0).all() and (model._high > 0).all() and 0 < model.threshold < math.inf):
             raise BundleError("The saved figures of the training notes are damaged.")

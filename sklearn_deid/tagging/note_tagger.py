@@ -140,7 +140,10 @@ class NoteTagger:
                 joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
             asked = asked_spans(joined, text, self.labels)
             n_tagged = stop - position - tags[position:stop].count("O")
-            problem = None if self.likeness is None else self.likeness.problem(measure(cut, n_tagged))
+            problem = None
+            if self.likeness is not None:
+                problem = self.likeness.problem(measure(cut, n_tagged))
+                problem = problem or self.likeness.language_problem(cut.tokens.texts)
             spans.append(asked if problem is None else UnlikeNote(asked, problem))
             position = stop
         return spans

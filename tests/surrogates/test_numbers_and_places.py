@@ -10,9 +10,10 @@ from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.surrogates.check_digits import has_valid_check_digits, with_check_digits
 from sklearn_deid.surrogates.folding import fold
+from sklearn_deid.surrogates.guessed_locale import guess_locale
 from sklearn_deid.surrogates.institution_surrogates import InstitutionSurrogates
 from sklearn_deid.surrogates.keyed_chance import KeyedChance
-from sklearn_deid.surrogates.locale_words import LOCALES, guess_locale, locale_words
+from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
 from sklearn_deid.surrogates.net_surrogates import NetSurrogates
 from sklearn_deid.surrogates.number_surrogates import NumberSurrogates, random_of_form
 from sklearn_deid.surrogates.patient_chance import PatientChance

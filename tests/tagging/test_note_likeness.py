@@ -167,7 +167,7 @@ def test_it_is_saved_with_the_model_and_checked(fitted, tmp_path, strange):
     state = fitted.likeness_.to_state()
     assert state.pop("judged") == list(FEATURES)
     assert not any(c.isalpha() for c in json.dumps(list(state.values())).replace("true", "").replace("e-", ""))
-    damage = {"low": [0] * len(FEATURES), "middle": [1], "judged": ["x"]}
+    damage = {"low": [0] * len(FEATURES), "middle": [1], "judged": ["x"], "language": "xx"}
     for name, value in (("threshold", 0), ("threshold", math.nan), *damage.items()):
         with pytest.raises(BundleError, match="figures of the training notes are damaged"):
             NoteLikeness.from_state({**state, name: value})

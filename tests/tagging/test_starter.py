@@ -1,6 +1,8 @@
 """The model that the package ships: its files, its choices, and texts that it must not miss."""
 
 import json
+import unicodedata
+import warnings
 from importlib.resources import files
 
 import pytest
@@ -93,6 +95,21 @@ def test_a_second_run_hides_what_the_first_one_left(model):
     once = "Mr. [NAME] of 123 Maple Street was seen at [GEOGRAPHIC_LOCATION] on [DATE]; call 555-867-5309."
     (twice,) = model.redact([once])
     assert twice == once.replace("123 Maple Street", "[STREET]").replace("555-867-5309", "[PHONE]")
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_note_in_another_language_without_accents_is_unlike(model, text):
+    """Notes of systems that write ASCII alone passed, since only letters with accents showed the language."""
+    plain = unicodedata.normalize("NFD", text.replace("\u00df", "ss")).encode("ascii", "ignore").decode()
+    with pytest.warns(UnlikeNoteWarning, match="frequent words of another language"):
+        model.annotate([plain])
+
+
+def test_names_and_short_texts_are_not_in_another_language(model):
+    names = ["Anna van den Berg", "El Camino Hospital, Los Gatos", "Ms. de la Cruz y Perez", "von der Heide"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnlikeNoteWarning)
+        assert all(spans is not None for spans in model.annotate(names))
 
 
 @pytest.mark.parametrize("text", FOREIGN)

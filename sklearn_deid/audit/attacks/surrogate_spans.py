@@ -14,7 +14,7 @@ from ...exceptions import SequenceError
 from ...metrics import Estimate
 from ...sequences import TokenSequences
 from ...surrogates import label_kinds, written_form
-from ...surrogates.locale_words import guess_locale
+from ...surrogates.guessed_locale import guess_locale
 from ...surrogates.patient_surrogates import NAMES
 from ...surrogates.surrogate_engine import joined_overlaps
 from ...surrogates.token_surrogates import joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ...surrogates.locale_words import guess_locale
+from ...surrogates.guessed_locale import guess_locale
 from ...text import Span, normalize
 from .ages import AGE_RULES
 from .dates import DATE_RULES
