@@ -179,7 +179,8 @@ class _Message:
             if at and value and (path is not None or name not in SEGMENTS):
                 kind = _OWN if path is None else fields[2] if path == "OBX-5" else ""
                 parts = self._parts(kind, value) if not types or fields[2:3] and fields[2] in types else ()
-                self._field(path or f"{name}-{at}", start + sum(map(len, fields[:at])) + at, parts)
+                self._field(path or f"{name}-{at}", start, parts)
+            start += len(value) + 1
 
     def _is_typed(self, kind: str) -> bool:
         # A profile without OBX-5 copies all its values.
