@@ -22,8 +22,11 @@ from .flare_peer import CHANNEL, TOPIC, PeerNames
 from .json_file import read_settings
 from .recorded_exchange import EXCHANGE
 from .service_of_agreement import make_service
+from .state_lock import StateLock
 
 _TASK = "sklearn_deid_session"
+# Seconds for the process of the last session to end.
+_PATIENCE = 60.0
 
 
 class SessionController(Controller):
@@ -45,6 +48,9 @@ class SessionController(Controller):
         workspace = engine.get_workspace()
         root = Path(workspace.get_root_dir())
         agreement = read_settings(FederationConfig, Path(workspace.get_site_config_dir()) / AGREEMENT_FILE)
+        # Until this process ends: of two sessions at the same time, the checkpoint of one would replace that of the
+        # other, and the updates of a whole session would be lost.
+        self._lock = StateLock((root / CHECKPOINT).parent, patience=_PATIENCE)
         keep_checkpoint(root / CHECKPOINT)
         server = ParameterServer.load(root / CHECKPOINT, keep=True)
         # The log is beside the checkpoint and not in the folder of the job, so that all sessions continue one file.

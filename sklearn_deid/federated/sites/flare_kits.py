@@ -172,6 +172,9 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
     for part in resources["components"]:
         if part["id"] == "job_manager":
             part["args"]["uri_root"] = str(own / "jobs")
+        if part["id"] == "job_scheduler":
+            # Sessions that are submitted together run one after the other.
+            part["args"] = {**part.get("args", {}), "max_jobs": 1}
     resources["components"] = [part for part in resources["components"] if part["id"] != "log_receiver"]
     write_json(resources, local / "resources.json")
     lead = {**_NOBODY, "submit_job": "any", "manage_job": "n:submitter", "download_job": "n:submitter", "view": "any"}

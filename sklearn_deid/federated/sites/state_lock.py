@@ -1,4 +1,4 @@
-"""Lock of a state folder: only one process of a site trains at a time."""
+"""Lock of a state folder: only one process of a site trains at a time, and only one session of a server runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class StateLock:
 
     A computer that was suspended or disconnected may continue after its session has ended. Without the lock, the old
     process would still train while the next session starts a new process, and both processes would write the same
-    files.
+    files. At the server, two sessions at the same time would replace each other's checkpoint.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class StateLock:
     >>> StateLock(folder, patience=0)
     Traceback (most recent call last):
         ...
-    sklearn_deid.exceptions.ExchangeError: Another process of this site still trains with the same state folder.
+    sklearn_deid.exceptions.ExchangeError: Another process still works with the same state folder.
     >>> lock.release()
     >>> StateLock(folder, patience=0).release()
     """
@@ -49,7 +49,7 @@ class StateLock:
         while not self._is_taken():
             if time.monotonic() >= end:
                 os.close(self._file)
-                raise ExchangeError("Another process of this site still trains with the same state folder.")
+                raise ExchangeError("Another process still works with the same state folder.")
             time.sleep(0.2)
 
     def _is_taken(self) -> bool:

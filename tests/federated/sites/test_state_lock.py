@@ -13,7 +13,7 @@ from sklearn_deid.federated.sites.state_lock import StateLock
 
 def test_second_holder_is_refused_until_the_first_releases(tmp_path):
     first = StateLock(tmp_path)
-    with pytest.raises(ExchangeError, match="Another process of this site still trains"):
+    with pytest.raises(ExchangeError, match="Another process still works with the same state folder"):
         StateLock(tmp_path, patience=0)
     first.release()
     first.release()  # nothing happens
