@@ -289,6 +289,24 @@ def saved_class(path: str | os.PathLike[str]) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def plain_value(value: Any) -> Any:
+    """Number of Python for a number of numpy, which a grid of parameters may hold; other values are unchanged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_value(np.int64(3)), plain_value("a")
+    (3, 'a')
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _only_numbers(value: Any) -> Any:
+    if not isinstance(value, np.generic):
+        raise TypeError
+    return value.item()
+
+
 def plain_json(value: Any, name: str) -> Any:
     """Copy of a value after conversion to JSON and back: tuples become lists, and keys become strings.
 
@@ -304,7 +322,7 @@ def plain_json(value: Any, name: str) -> Any:
     {'1': [2, None]}
     """
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
+        return json.loads(json.dumps(value, allow_nan=False, default=_only_numbers))
     except (TypeError, ValueError, RecursionError):
         raise BundleError(
             f"'{name}' must hold plain JSON values: strings, finite numbers, True, False, None, lists and mappings."

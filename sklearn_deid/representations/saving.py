@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from .. import __version__
 from .._randomness import KEYED, SEEDED
-from .._storage import read_bundle, write_bundle
+from .._storage import plain_value, read_bundle, write_bundle
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
 from ..sequences import NOISE_LAW, Provenance
@@ -61,8 +61,8 @@ def settings_of(representer: Any) -> dict[str, Any]:
             strategy = as_strategy(name, value)
             value = getattr(strategy, "key", strategy)
             if strategy is not value:  # a number, or None, is no strategy
-                settings.update({f"{name}__{k}": _plain(v) for k, v in strategy.get_params().items()})
-        settings[name] = _plain(value)
+                settings.update({f"{name}__{k}": plain_value(v) for k, v in strategy.get_params().items()})
+        settings[name] = plain_value(value)
     return {name: value for name, value in settings.items() if isinstance(value, _PLAIN)}
 
 
@@ -291,10 +291,6 @@ def is_glove(embeddings: Any) -> bool:
     (True, False)
     """
     return isinstance(embeddings, str) and embeddings in ("auto", "glove-6b-50d")
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 _CLASS, _CARD = "PrivateRepresenter", "README.md"

@@ -16,6 +16,7 @@ import torch
 from sklearn.base import BaseEstimator
 
 from .._compat import Interval, StrOptions
+from .._storage import plain_value
 from ..exceptions import UnsafeToShareWarning
 from .adversarial_run import ThreePartResult, ThreePartSettings
 from .bound import PrivacyBound, pairs_bound
@@ -427,7 +428,7 @@ def as_strategy(parameter: str, value: Any) -> Any:
     >>> as_strategy("training", "bounded"), as_strategy("noise", 0.5)
     (Bounded(), 0.5)
     """
-    return STRATEGIES[parameter][value]() if isinstance(value, str) else value
+    return STRATEGIES[parameter][value]() if isinstance(value, str) else plain_value(value)
 
 
 def noise_settings(noise: Any, training: Any) -> dict[str, Any]:

@@ -332,7 +332,7 @@ class WordClassRepresenter(SentenceTransformer):
             raise ValueError("'class_size' or 'casing' was changed after the fit. Fit again.")
 
     def _fingerprint(self) -> str:
-        settings = {"class_size": self.class_size, "casing": bool(self.casing), "vectors": self._vectors.checksum}
+        settings = {"class_size": int(self.class_size), "casing": bool(self.casing), "vectors": self._vectors.checksum}
         digest = blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
         # The centroids follow from the classes of all words, and are released: the centroids identify the release.
         digest.update(self.centroids_.tobytes())

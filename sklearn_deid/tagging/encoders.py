@@ -106,6 +106,7 @@ class BidirectionalRecurrent(nn.Module):
         self, input_size: int, hidden_size: int, n_layers: int = 1, cell: str = "lstm", dropout: float = 0.0
     ) -> None:
         super().__init__()
+        input_size, hidden_size = int(input_size), int(hidden_size)  # torch refuses integers of numpy
         # A name with two cells, such as "lstm-gru", makes two layers for each of ``n_layers``.
         cells = [_CELLS[name] for name in cell.split("-")] * n_layers
         widths = [input_size] + [2 * hidden_size] * (len(cells) - 1)

@@ -32,14 +32,14 @@ def network_size(tagger: Any) -> NetworkSize:
         units = getattr(tagger, "hidden_size_", DEFAULT_UNITS)
     if layers == "auto":
         layers = getattr(tagger, "n_layers_", default_layers(tagger))
-    return NetworkSize(units, layers)
+    return NetworkSize(int(units), int(layers))
 
 
 def chosen_size(tagger: Any, start: Any = None) -> NetworkSize:
     """Size of the network that a `DeidTagger` will have if it starts from the fitted tagger ``start``."""
     auto = NetworkSize(DEFAULT_UNITS, default_layers(tagger)) if start is None else network_size(start)
     asked = (tagger.hidden_size, tagger.n_layers)
-    return NetworkSize(*(found if own == "auto" else own for own, found in zip(asked, auto, strict=True)))
+    return NetworkSize(*(found if own == "auto" else int(own) for own, found in zip(asked, auto, strict=True)))
 
 
 def default_layers(tagger: Any) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from .._compat import Interval, check_constraints
+from .._storage import plain_value
 from .pretrained_encoder import PretrainedEncoder
 from .recall_weight import RecallWeight
 
@@ -265,10 +266,10 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """
     plain: dict[str, Any] = {}
     for name, value in parameters.items():
-        plain[name] = value
+        plain[name] = plain_value(value)
         kind = type(value)
         if kind in (PretrainedEncoder, *_NAMES, *_NUMBERS):
             # A pretrained encoder has no short form: only its nested parameters describe the encoder.
             plain[name] = getattr(value, _NUMBERS[kind]) if kind in _NUMBERS else _NAMES.get(kind)
-            plain |= {f"{name}__{setting}": given for setting, given in value.get_params().items()}
+            plain |= {f"{name}__{setting}": plain_value(given) for setting, given in value.get_params().items()}
     return plain

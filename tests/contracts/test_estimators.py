@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sklearn_deid
-from sklearn_deid import DeidTagger, TokenSequences, load, save
+from sklearn_deid import DeidTagger, RecallTunedTagger, TokenSequences, load, save
 from sklearn_deid.exceptions import BundleError
 from sklearn_deid.sequences import TokenVectors, object_rows
 
@@ -211,6 +211,31 @@ def test_transformers_name_each_column_and_refuse_data_frames(name, fitted):
         clone(estimator).set_output(transform="pandas")
     with config_context(transform_output="pandas"):  # asked of all transformers, of which some make tables
         assert type(estimator.transform(X)) is type(made)
+
+
+def numbers_of_numpy(estimator):
+    """Parameters whose values are numbers, as a grid of numpy would set them."""
+    kinds = {bool: np.bool_, int: np.int64, float: np.float32}
+    given = estimator.get_params()
+    return {key: kinds[type(value)](value) for key, value in given.items() if type(value) in kinds}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.FewNotesWarning")
+@pytest.mark.parametrize("name", [name for name in FITTED if name != "SurrogatePseudonymizer"])
+def test_parameters_may_be_numbers_of_numpy(name):
+    case = CASES[name]
+    estimator = case.make()
+    estimator.set_params(**numbers_of_numpy(estimator))
+    assert len(case.output(case.fit(estimator), case.rows)) == len(case.rows)
+
+
+def test_saved_numbers_of_numpy_are_loaded(tmp_path):
+    tagger = tiny_tagger().set_params(batch_size=np.int64(77), lr=np.float32(0.5), dropout__input=np.float32(0.5))
+    tuned = RecallTunedTagger(tagger, decision_bias=np.int64(2), min_precision=np.float32(0))
+    save(tuned.fit(X, Y), tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert (loaded.decision_bias, loaded.estimator_.batch_size, loaded.estimator_.lr) == (2, 77, 0.5)
+    assert loaded.estimator_.dropout.input == 0.5
 
 
 # ---- with scikit-learn's tools
