@@ -178,7 +178,8 @@ def audit_redacted_text(
     Raises
     ------
     ValueError
-        If ``least_k`` is below 2, ``terms`` has an unknown key, or ``labels`` is a single string.
+        If ``least_k`` is below 2, ``terms`` has an unknown key, ``labels`` is a single string, or a name or term is not
+        a string.
     DeidError
         If there are no notes, two notes have the same id, or the model cannot read a note.
 
@@ -261,6 +262,8 @@ def _entries(lists: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, str]]:
         if isinstance(entries, str):
             raise ValueError("A list of names or terms must not be a single text.")
         for entry in entries:
+            if not isinstance(entry, str):  # such as NaN in a column of a table
+                raise ValueError(f"A list of names or terms must hold texts only. Got a {type(entry).__name__}.")
             words = _words(entry)
             if words:
                 *_, (_, keys) = _passages(words, 0, math.inf)

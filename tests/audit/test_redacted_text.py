@@ -128,7 +128,13 @@ def test_the_report_holds_no_text():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"least_k": 1}, "'least_k'"), ({"terms": {"sex": []}}, "'terms'"), ({"names": "Roe"}, "single text")],
+    [
+        ({"least_k": 1}, "'least_k'"),
+        ({"terms": {"sex": []}}, "'terms'"),
+        ({"names": "Roe"}, "single text"),
+        ({"names": ["Roe", float("nan")]}, "texts only. Got a float"),
+        ({"terms": {"place": [None]}}, "texts only. Got a NoneType"),
+    ],
 )
 def test_nonsense_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
