@@ -24,6 +24,7 @@ from ..value_checks import is_number
 from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, server_checkpoint
 from .json_file import write_settings
+from .state_lock import StateLock
 
 _KIND = "parameter server"
 _FOLDER = "checkpoints"
@@ -98,17 +99,31 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
     Raises
     ------
     ExchangeError
-        If there is no checkpoint of this version, or if a file is damaged or forged. Nothing is changed in this case.
+        If there is no checkpoint of this version, if a file is damaged or forged, or if a session is running. Nothing
+        is changed in this case.
     """
     agreement, checkpoint = server_checkpoint(kit)
     copies = list_checkpoints(kit)
     if version not in copies:
         kept = ", ".join(map(str, copies)) or "none"
         raise ExchangeError(f"There is no checkpoint of version {version}. Kept versions: {kept}.")
+    try:
+        lock = StateLock(checkpoint.parent, patience=0.0)
+    except ExchangeError:
+        raise ExchangeError(
+            "A session is running, and would replace the checkpoint. Stop the server before a rollback.", path=str(kit)
+        ) from None
+    try:
+        return _return_to(copies[version], version, checkpoint, agreement)
+    finally:
+        lock.release()
+
+
+def _return_to(copy: Path, version: int, checkpoint: Path, agreement: FederationConfig) -> int:
     # Both files must be whole servers before anything is written.
-    server, old = ParameterServer.load(checkpoint), ParameterServer.load(copies[version])
+    server, old = ParameterServer.load(checkpoint), ParameterServer.load(copy)
     if (old.model, old.size) != (server.model, server.size):
-        raise ExchangeError("The checkpoint belongs to another model.", path=str(copies[version]))
+        raise ExchangeError("The checkpoint belongs to another model.", path=str(copy))
     keep_checkpoint(checkpoint)
     number = server.version + 1 if agreement.mask_keys or agreement.has_rounds else version
     state, arrays = read_state(checkpoint, _KIND)

@@ -23,6 +23,7 @@ from sklearn_deid.federated.sites import (
     write_settings,
 )
 from sklearn_deid.federated.sites.event_file import EventFile
+from sklearn_deid.federated.sites.state_lock import StateLock
 
 MODEL = "0123456789abcdef" * 2
 
@@ -100,6 +101,16 @@ def test_unknown_versions_change_nothing(kit):
     with pytest.raises(ExchangeError, match="damaged"):
         roll_back(kit, 0)
     assert server_checkpoint(kit)[1].read_bytes() == before
+
+
+def test_a_running_session_prevents_a_return(kit):
+    """The session replaced the checkpoint with its next round, although the command had reported the return."""
+    before, lock = server_checkpoint(kit)[1].read_bytes(), StateLock(kit / "deid-state")
+    with pytest.raises(ExchangeError, match="A session is running"):
+        roll_back(kit, 0)
+    assert server_checkpoint(kit)[1].read_bytes() == before
+    lock.release()
+    assert roll_back(kit, 0) == 3
 
 
 def test_checkpoints_are_private_and_stay(kit):
