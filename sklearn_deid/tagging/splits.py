@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, RandomizedSearchCV, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, RandomizedSearchCV, ShuffleSplit, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import has_fit_parameter
@@ -58,7 +58,7 @@ def hold_out_patients(
         splitter = kind(n_splits=1, test_size=splitter, random_state=seed)
     # The features are not needed for splitting: zeros of the right length replace X.
     # Only the first fold of a splitter with several folds is used.
-    train, valid = next(iter(splitter.split(np.zeros(n), groups=groups)))
+    train, valid = next(iter(check_cv(splitter).split(np.zeros(n), groups=groups)))
     return train, valid
 
 

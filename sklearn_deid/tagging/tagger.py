@@ -90,8 +90,10 @@ class DeidTagger(TokenTagger, TaggingNet):
     By default the fitted tagger stores no word of the training notes: the network reads words as characters and hashed
     character n-grams.
 
-    The tagger is a `skorch.NeuralNet`. ``callbacks``, ``optimizer__weight_decay``, ``history`` and the other skorch
-    features work as documented in skorch.
+    The tagger is a `skorch.NeuralNet`. ``callbacks``, ``optimizer__weight_decay`` and ``history`` work as documented in
+    skorch. Callbacks that score data (`skorch.callbacks.EpochScoring`), and the methods of skorch for its own data sets
+    and networks, such as `initialize`, `forward` and `load_params`, are not supported. Use ``validation_fraction``,
+    `predict_proba`, and `save` and `load` instead.
 
     Parameters
     ----------

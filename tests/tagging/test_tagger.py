@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from sklearn.model_selection import PredefinedSplit
 from skorch.callbacks import Callback
 
 from sklearn_deid import DeidTagger, load, save
@@ -253,8 +254,6 @@ class TestTraining:
         assert len(f1) < 100, "early stopping did not stop"
 
     def test_best_epoch_is_restored(self, sentences):
-        from sklearn.model_selection import PredefinedSplit
-
         X, y = (rows[:60] for rows in sentences[:2])
         valid = range(0, len(X), 4)
         split = PredefinedSplit([0 if i in valid else -1 for i in range(len(X))])
@@ -272,6 +271,15 @@ class TestTraining:
         f1 = [row["valid_f1"] for row in tagger.fit(X, y).history]
         assert f1[-1] < max(f1[:5]) == max(f1)
         assert tagger.score([X[i] for i in valid], [y[i] for i in valid]) == pytest.approx(max(f1))
+
+    def test_a_list_of_splits_is_a_splitter(self, sentences):
+        X, y, _ = sentences
+        rows = np.arange(20)
+        one, other = (
+            DeidTagger(**{**SMALL, "max_epochs": 1, "validation_fraction": split}).fit(X[:20], y[:20])
+            for split in ([(rows[:15], rows[15:])], PredefinedSplit([-1] * 15 + [0] * 5))
+        )
+        assert one.history[:, "valid_f1"] == other.history[:, "valid_f1"]
 
     def test_splitting_needs_two_patients(self):
         with pytest.raises(SequenceError, match="at least two patients"):
