@@ -101,7 +101,9 @@ def parse_name(
         for i in unit:
             roles[i] = role
     if not any(role == INITIAL for role in roles) and len(free) == 1 and found == [SURNAME]:
-        roles[free[0]] = _initials_or_name(pieces[free[0]], words, role_of)
+        # "O'DEA" is a surname.
+        if not _is_elided(pieces, free[0]):
+            roles[free[0]] = _initials_or_name(pieces[free[0]], words, role_of)
     if kind == CALLED and len(units) == 1 and _is_called(pieces, roles, units[0], words, role_of):
         for i in units[0]:
             roles[i] = GIVEN
@@ -341,7 +343,7 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
 
 def _has_initials_behind(pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: RoleOf) -> bool:
     """Whether capitals after a name are initials: Linden JB."""
-    if len(units) < 2 or len(units[-1]) > 1:
+    if len(units) < 2 or len(units[-1]) > 1 or _is_elided(pieces, units[-1][0]):
         return False
     piece, before = pieces[units[-1][0]], pieces[units[-2][-1]]
     # "Linden JB" has initials; "Wei XU" and "LINDEN UTE" may have names.

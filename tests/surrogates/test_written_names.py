@@ -182,3 +182,11 @@ def test_initials_of_two_persons_do_not_share_a_surrogate(key):
     letters = [f"{letter}. Quewwick" for letter in "ABCDEFGHIJKLM"]
     assert len(set(rewritten("en", *letters, key=key))) == len(letters)
     assert len(set(rewritten("en", *(f"{letter}Z" for letter in "BCDFGHJ"), key=key))) == 7
+
+
+@pytest.mark.parametrize("locale", ["en", "es", "fr", "it"])
+@pytest.mark.parametrize("name", ["O'DEA", "D'ABO", "O\u2019NEX"])
+def test_capitals_behind_an_apostrophe_are_a_surname(locale, name):
+    """The letters counted as initials at the first place of a note, and as a surname at all others."""
+    made = rewritten(locale, name, name.title(), f"Ann {name}", name)
+    assert made[0] == made[3] == made[1].upper() and made[2].endswith(made[0])
