@@ -158,7 +158,7 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="another parameter of the tagger, such as characters=bilstm or head=softmax; may be repeated",
+        help="another parameter of the tagger, such as characters=bilstm or head=softmax; may be repeated for others",
     )
     add_number(
         parser,
@@ -242,13 +242,11 @@ def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) ->
 
 
 def _set_by_name(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Parameters of ``--set``. Each parameter has one value, whose option could otherwise be overruled in silence."""
+    """Parameters of ``--set``, which take precedence over the other options."""
     named = [name for name, _ in arguments.set]
-    asked = [name for name in ("hidden_size", "lr", "batch_size") if getattr(arguments, name) is not None]
-    asked += ["embeddings"] * (arguments.embeddings != "auto") + ["warm_start_from"] * (arguments.start != "auto")
     for name in named:
-        if [*named, *asked].count(name) > 1:
-            raise DeidError(f"The options name a value of {name!r} twice. Leave out one of them.")
+        if named.count(name) > 1:
+            raise DeidError(f"--set names a value of {name!r} twice. Leave out one of them.")
     return {name: _plain(written) for name, written in arguments.set}
 
 
