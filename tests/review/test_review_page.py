@@ -291,6 +291,30 @@ def test_a_chosen_file_is_written_after_each_finished_note(opened):
     assert json.loads(opened.driver.execute_script("return window.written[1]"))["doc_id"] == "n1"
 
 
+def test_a_slow_write_does_not_replace_a_later_one(opened):
+    """On a slow disk, the file lost the notes that were finished during a write, and the page said that it had them."""
+    opened.driver.execute_script(
+        """
+        window.file = ""; window.delays = [0, 2500, 0];
+        window.showSaveFilePicker = async () => ({createWritable: async () => {
+          const delay = window.delays.shift() || 0;
+          let content = "";
+          return {
+            write: async (text) => { content += text; },
+            close: () => new Promise((done) => setTimeout(() => { window.file = content; done(); }, delay)),
+          };
+        }})
+        """
+    )
+    opened.click("#autosave").click("#finish")
+    opened.driver.set_script_timeout(20)
+    opened.driver.execute_async_script("setTimeout(arguments[0], 800)")
+    opened.click("#finish")
+    opened.driver.execute_async_script("setTimeout(arguments[0], 4000)")
+    lines = opened.driver.execute_script("return window.file").splitlines()
+    assert [json.loads(line)["doc_id"] for line in lines] == ["n1", "n2"]
+
+
 def test_the_list_holds_only_the_rows_in_view(page, tmp_path):
     notes = [Document(f"n{number:04}", "Seen by Birch.") for number in range(1000)]
     write_review_page(tmp_path / "review.html", notes, LABELS)

@@ -10,7 +10,7 @@
   const indexOf = new Map(notes.map((note, index) => [note.id, index]));
   const work = notes.map((note) => ({ done: false, spans: note.spans.map(fromData) }));
   const history = [];
-  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "", trouble = "";
+  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "", trouble = "", writing = Promise.resolve();
 
   function fromData([start, end, label, category, confidence, surrogate]) {
     return { start, end, label, category, confidence, surrogate, accepted: false };
@@ -65,7 +65,7 @@
     unsaved = true;
     if (!target) return;
     clearTimeout(timer);
-    timer = setTimeout(writeTarget, 500);
+    timer = setTimeout(writeNext, 500);
   }
 
   // ---- storage of the browser: offsets and labels, never text of a note
@@ -139,15 +139,20 @@
     } catch {
       return;  // the dialogue was closed
     }
-    await writeTarget();
+    writeNext();
+  }
+
+  // One write after another: a slow write that ends last would leave the older work in the file.
+  function writeNext() {
+    writing = writing.then(writeTarget);
   }
 
   async function writeTarget() {
     try {
-      const stream = await target.createWritable();
-      await stream.write(lines());
+      const stream = await target.createWritable(), content = lines();
+      await stream.write(content);
       await stream.close();
-      unsaved = false;
+      unsaved = content !== lines();
       say(`${finished()} finished notes are in the file.`);
     } catch {
       say("The file cannot be written. Use Save file.", true);
