@@ -82,7 +82,8 @@ def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], l
         "sentence_counts": _segmenter_state(model),
         "borders": {label: list(counts) for label, counts in getattr(model, "border_counts_", {}).items()},
         "likeness": None if likeness is None else likeness.to_state(),
-        "rules": {} if rules is None else rules.labels,
+        # With rules=None, a training of the loaded model must not learn rules, either.
+        "rules": rules.labels if rules is not None else None if getattr(model, "rules", "proven") is None else {},
     }
     return state, [model.fitted_estimator()]
 
@@ -120,7 +121,8 @@ def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) ->
     model.segmenter_ = NoteSegmenter() if counts is None else LearnedSegmenter.from_state(counts)
     model.border_counts_ = {str(k): (int(a), int(b)) for k, (a, b) in dict(state.get("borders", {})).items()}
     model.likeness_ = None if likeness is None else NoteLikeness.from_state(likeness)
-    model.rules_ = ProvenRules(dict(state.get("rules", {})))
+    rules = state.get("rules", {})
+    model.rules, model.rules_ = ("proven", ProvenRules(dict(rules))) if rules is not None else (None, None)
     return model
 
 

@@ -17,9 +17,11 @@ from sklearn_deid import (
     Document,
     DSSGDEnsemble,
     NoteDeidentifier,
+    RuleTagger,
     Span,
     WordVectors,
     load,
+    make_clinical_notes,
     save,
 )
 from sklearn_deid._storage import read_bundle, write_bundle
@@ -121,6 +123,14 @@ def test_loaded_deidentifier_annotates_the_same(tmp_path):
     texts = ["Seen by Dr Birch of Northwick", "", "Dr Alder"]
     assert loaded.annotate(texts) == model.annotate(texts)
     assert loaded.annotate(texts)[0][0].category == "NAME"
+
+
+def test_a_loaded_deidentifier_without_rules_learns_none(tmp_path):
+    notes = make_clinical_notes(20, random_state=0)
+    save(NoteDeidentifier(RuleTagger(), rules=None).fit(notes), tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert (loaded.rules, loaded.rules_) == (None, None)
+    assert loaded.fit(notes).rules_ is None
 
 
 def test_deidentifier_around_a_fitted_tagger(small, tmp_path):
