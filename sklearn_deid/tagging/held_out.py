@@ -22,7 +22,7 @@ from ..metrics.rounding import rounded
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags
 from ..text import BINARY, I2B2_2014, MEDDOCAN, labels_of, split_tag
 from .marginals import PhiMarginals, labels_in, read_marginals
-from .splits import group_parameters, hold_out_patients
+from .splits import check_patients_apart, group_parameters, hold_out_patients
 
 
 class HoldOutPlan(NamedTuple):
@@ -120,7 +120,8 @@ def marginals_on_held_out(
     Raises
     ------
     SequenceError
-        If there are too few patients to hold some out.
+        If there are too few patients to hold some out, or if a splitter separates sentences of a patient or holds
+        sentences out several times.
     ValueError
         If there are several folds and ``refit=False``, because no single tagger could be returned.
     """
@@ -183,7 +184,12 @@ def _splits(plan: HoldOutPlan, n: int, groups: np.ndarray | None) -> Sequence[tu
             raise SequenceError(f"{cv} folds need at least {cv} patients. Got {n_patients} instead.")
         kind = KFold if groups is None else GroupKFold
         cv = kind(cv, shuffle=True, random_state=seed)
-    return list(check_cv(cv).split(np.zeros(n), groups=groups))
+    splits = list(check_cv(cv).split(np.zeros(n), groups=groups))
+    for train, held in splits:
+        check_patients_apart(groups, train, held)
+    if len(np.unique(np.concatenate([held for _, held in splits]))) < sum(len(held) for _, held in splits):
+        raise SequenceError("The splitter holds sentences out several times. Take a splitter with separate folds.")
+    return splits
 
 
 _DIRECT_CATEGORIES = {"NAME", "CONTACT", "ID", "PHI"}

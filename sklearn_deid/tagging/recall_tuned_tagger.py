@@ -90,7 +90,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         unfitted.
     cv : "auto", float in (0, 1), int, splitter or "prefit", default="auto"
         How patients are held out. A float is the proportion of patients to hold out, an int is the number of folds of
-        patients (cross-fitting), and a splitter is used as in scikit-learn. "auto" means five folds for fewer than 300
+        patients (cross-fitting). A splitter must keep the sentences of a patient together and hold out no sentence
+        twice, such as `GroupKFold`. "auto" means five folds for fewer than 300
         patients, so that the recall is measured on every patient. For 300 or more patients, "auto" means 0.25. With
         ``max_missed_patients``, "auto" means 0.25, because the bound needs one held-out set. With ``"prefit"``,
         ``estimator`` is already fitted and is not trained again, and all of X is held out. No patient of X may be in
@@ -222,7 +223,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         Raises
         ------
         SequenceError
-            If X and y do not match, or there are too few patients to hold some out.
+            If X and y do not match, there are too few patients to hold some out, or a splitter separates sentences of a
+            patient.
         TargetError
             If there are too few held-out patients for the target. The message states the number of patients needed. If
             there are too few patients even for a tagger that misses nothing, the error is raised before training. With

@@ -40,7 +40,7 @@ def hold_out_patients(
     Raises
     ------
     SequenceError
-        If there are fewer than two patients.
+        If there are fewer than two patients, or if a splitter puts sentences of a patient into both parts.
 
     Examples
     --------
@@ -59,7 +59,24 @@ def hold_out_patients(
     # The features are not needed for splitting: zeros of the right length replace X.
     # Only the first fold of a splitter with several folds is used.
     train, valid = next(iter(check_cv(splitter).split(np.zeros(n), groups=groups)))
+    check_patients_apart(groups, train, valid)
     return train, valid
+
+
+def check_patients_apart(groups: np.ndarray | None, train: np.ndarray, held_out: np.ndarray) -> None:
+    """Refuse a split with sentences of the same patient in both parts.
+
+    Raises
+    ------
+    SequenceError
+        If there is such a patient. Recall and bounds would be measured on patients of the training.
+    """
+    both = 0 if groups is None else len(np.intersect1d(groups[train], groups[held_out]))
+    if both:
+        raise SequenceError(
+            f"The splitter puts sentences of {both} patients into both parts, the training and the held-out sentences. "
+            "Take a splitter that keeps groups apart, such as GroupKFold."
+        )
 
 
 def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit, KFold, ShuffleSplit
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import (
@@ -259,6 +259,26 @@ class TestWhoIsHeldOut:
             assert (tuned.report_.n_patients, tuned.estimator_.n_seen_) == (30, 30)
         # the oracle learns nothing, so that folds decide as the prefit one does
         assert tuned.decision_bias_ == prefit(target_recall=0.5).fit(X, y, groups=groups).decision_bias_
+
+    @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+    def test_splitters_that_separate_sentences_of_a_patient_are_refused(self):
+        X, y, groups = make_patients(10, np.random.default_rng(3))
+        groups = [f"patient-{group}" for group in groups] * 2
+        for estimator in (
+            RecallTunedTagger(Oracle(), target_recall=0.5, cv=KFold(2)),
+            RecallTunedTagger(
+                Oracle(), target_recall=None, max_missed_patients=0.5, cv=ShuffleSplit(1, random_state=0)
+            ),
+            DeidTagger(**SMALL, validation_fraction=KFold(2)),
+        ):
+            with pytest.raises(SequenceError, match=r"sentences of \d+ patients into both parts"):
+                estimator.fit(X * 2, y * 2, groups=groups)
+
+    def test_overlapping_folds_are_refused(self):
+        X, y, groups = make_patients(10, np.random.default_rng(3))
+        cv = GroupShuffleSplit(3, test_size=0.5, random_state=0)
+        with pytest.raises(SequenceError, match="holds sentences out several times"):
+            RecallTunedTagger(Oracle(), target_recall=0.5, cv=cv).fit(X, y, groups=groups)
 
     @pytest.mark.parametrize("cv", [np.int64(4), np.float32(0.25)])
     def test_numbers_of_numpy_keep_patients_on_one_side(self, cv):
