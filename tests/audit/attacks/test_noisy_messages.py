@@ -102,6 +102,9 @@ class OneStream:
     def random(self, size):
         return self._rng.random(size)
 
+    def integers(self, high, size):
+        return self._rng.integers(high, size=size)
+
 
 class Silent(OneStream):
     def standard_normal(self, size):
