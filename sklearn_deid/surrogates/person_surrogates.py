@@ -123,7 +123,8 @@ class PersonSurrogates:
         self._write_short_names(parts, written)
         for i, part in enumerate(parts):
             if part.role == ELIDED:
-                name = "".join(self.known.canonical(SURNAME, one.text) for one in parts[i + 2 : i + 3])
+                # Not as a surname in all cases: the word would have this role from here on.
+                name = "".join(self._folded(one) for one in parts[i + 2 : i + 3])
                 written[i] = _like(part.text, self._elided(part.text, name))
         return "".join(written)
 
@@ -183,6 +184,9 @@ class PersonSurrogates:
         letters = self._elided_letters or ["d", "o"]
         is_public = fold(letter) in self._elided_letters
         return letter if is_public else self._chance.of("elided letter", name).pick(letters)
+
+    def _folded(self, part: NamePart) -> str:
+        return self.known.canonical(part.role, part.text) if part.role in (GIVEN, SURNAME) else fold(part.text)
 
     def _sex(self, parts: tuple[NamePart, ...]) -> str:
         """Sex for all given names of a written name: the sex of the first given name whose sex is known."""

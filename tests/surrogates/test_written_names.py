@@ -190,3 +190,23 @@ def test_capitals_behind_an_apostrophe_are_a_surname(locale, name):
     """The letters counted as initials at the first place of a note, and as a surname at all others."""
     made = rewritten(locale, name, name.title(), f"Ann {name}", name)
     assert made[0] == made[3] == made[1].upper() and made[2].endswith(made[0])
+
+
+@pytest.mark.parametrize(
+    ("locale", "names"),
+    [
+        ("de", ["D'Amico Z", "Jean C. Quewwick", "D'Amico Z", "John O'DEA D'Amico"]),
+        ("de", ["Dr. O'Dea", "O'Dea \u00c5se"]),
+        ("it", ["O'DEA Z", "JOHN O'Dea De Luca"]),
+        ("pt", ["M\u00aa O'DEA Garc\u00eda", "O'Dea"]),
+    ],
+)
+def test_replaced_names_tell_the_engine_nothing_new(locale, names):
+    """A name behind an apostrophe became a surname when it was replaced: the same note had other names after that."""
+    engine = SurrogateEngine(key=KEYS[0], locale=locale)
+    text, spans = "", []
+    for name in names:
+        spans.append(Span(len(text), len(text) + len(name), "NAME"))
+        text += f"{name}\n"
+    note = Document("n", text, tuple(spans), "p")
+    assert engine.rewrite(note).text == engine.rewrite(note).text
