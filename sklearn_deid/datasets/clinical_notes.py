@@ -61,8 +61,8 @@ def make_clinical_notes(
     holidays and years are DATE. Times of day are not PHI.
 
     Identifiers come from ranges that are assigned to nobody. Social security numbers have area numbers that are not
-    issued, and telephone numbers are 555-01xx. Domains are subdomains of example.org, example.com and example.net, and
-    IP addresses come from the blocks for documentation.
+    issued, and telephone numbers are 555-01xx. Domains are example.org, example.com, example.net and their subdomains,
+    and IP addresses come from the blocks for documentation.
 
     Examples
     --------

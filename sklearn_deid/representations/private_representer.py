@@ -137,7 +137,8 @@ class PrivateRepresenter(SentenceTransformer):
         Share of the patients in ``groups`` that is held out; without ``groups``, share of the sentences. Held-out data
         are used to choose the epoch, to steer the dual variables and to measure the bound. With few held-out patients,
         the confidence limits are wide, and the noise is larger than the bound needs. "auto" holds out a tenth of the
-        patients, but at least 10 patients, and never more than a quarter. None holds nothing out.
+        patients, but at least 10 patients, and never more than a quarter, except for one patient of two or three. None
+        holds nothing out.
     memmap_dir : path, optional
         Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file
         ``representation-*.npy`` in this folder and maps them from the file. `noise_free` writes ``noise-free-*.npy``,
