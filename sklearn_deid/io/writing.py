@@ -342,9 +342,8 @@ def _output_format(path: Path, name: str | Format | None) -> Format:
     if name is None:
         found = [fmt for fmt in FORMATS.values() if not fmt.one_document and path.suffix.lower() in fmt.suffixes]
         if not found:
-            raise ValueError(
-                f"The format cannot be inferred from the path. Pass one of {', '.join(map(repr, FORMATS))} as format=."
-            )
+            writable = ", ".join(repr(name) for name, fmt in FORMATS.items() if fmt.writable)
+            raise ValueError(f"The format cannot be inferred from the path. Pass one of {writable} as format=.")
         return found[0]
     fmt = name if isinstance(name, Format) else get_format(name)
     endings = {suffix for known in FORMATS.values() for suffix in known.suffixes}

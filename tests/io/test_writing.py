@@ -250,8 +250,9 @@ def test_conll_cannot_be_resumed(tmp_path):
 
 
 def test_the_path_must_fit_the_format(tmp_path):
-    with pytest.raises(ValueError, match="cannot be inferred from the path. Pass one of 'brat', 'conll'"):
+    with pytest.raises(ValueError, match="cannot be inferred from the path. Pass one of 'brat', 'conll'") as caught:
         write_corpus(NOTES, tmp_path / "out")
+    assert "mimic" not in str(caught.value), "which can only be read"
     with pytest.raises(ValueError, match="'path' must be a folder"):
         write_corpus(NOTES, tmp_path / "out.xml", format="i2b2")
     with pytest.raises(ValueError, match="'path' must be a file"):
