@@ -206,8 +206,8 @@ class AuditReport:
         """One flat dict for each result, bounds included.
 
         The keys are name, label (the name, and the rank that counts as success), threat, measure, status, is_bound,
-        weak, the four arms (``attack``, ``attack_low``, ``attack_high``, and so on; NaN for a missing arm), advantage
-        and its interval, n, seconds, and the reason why a result was skipped or is invalid.
+        weak, fault, the four arms (``attack``, ``attack_low``, ``attack_high``, and so on; NaN for a missing arm),
+        advantage and its interval, n, seconds, and the reason why a result was skipped or is invalid.
         """
         return [_row(result) for result in self.results]
 
@@ -290,6 +290,7 @@ def _row(result: AttackResult) -> dict[str, Any]:
         "status": result.status,
         "is_bound": is_bound(result),
         "weak": is_weak(result),
+        "fault": bool(result.faults),
     }
     for arm in _ARMS:
         found = getattr(result, arm)

@@ -392,6 +392,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         ):
             if getattr(tagger, name) not in (None, "auto"):
                 raise ValueError(f"The '{name}' parameter of the estimator must be None in a DSSGDEnsemble: {reason}.")
+        tagger.check_parameters()
         check_public_start(tagger.warm_start_from)
         # The guarantee of a patient would not cover a language that all notes together decide.
         vectors = public_embeddings(tagger.embeddings, parts if privacy is None else ())

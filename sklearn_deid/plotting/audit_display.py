@@ -157,7 +157,8 @@ class AuditDisplay:
 def _label(row: Mapping[str, Any]) -> str:
     label = row["label"]
     if row["status"] == "invalid":
-        label += " (too weak to prove anything)" if row.get("weak") else " (INVALID)"
+        invalid = " (FAULT)" if row.get("fault") else " (INVALID)"
+        label += " (too weak to prove anything)" if row.get("weak") else invalid
     return textwrap.fill(label, _LABEL_WIDTH)
 
 

@@ -483,3 +483,8 @@ class TestScikitLearn:
     def test_bad_values_are_named(self, name, value):
         with pytest.raises(ValueError, match=f"The '{name}' parameter of DSSGDEnsemble must be"):
             DSSGDEnsemble(**{name: value}).fit([["a"]], [["O"]], groups=[1])
+
+    @pytest.mark.parametrize(("name", "value"), [("optimizer", "SGD"), ("lr", -1.0), ("encoder", "rnn")])
+    def test_bad_values_of_the_estimator_are_named(self, name, value):
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of DeidTagger must be"):
+            DSSGDEnsemble(DeidTagger(**{name: value})).fit([["a"]], [["O"]], groups=[1])

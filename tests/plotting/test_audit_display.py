@@ -78,6 +78,11 @@ def test_the_paper_that_fails_its_control_is_called_weak():
     assert display.axes_[0].get_yticklabels()[0].get_text() == "pairs (too weak to prove anything)"
 
 
+def test_a_fault_of_the_release_has_the_word_of_the_report():
+    display = AuditDisplay.from_report(AuditReport([result("noise", faults=("The noise repeats.",))])).plot()
+    assert display.axes_[0].get_yticklabels()[0].get_text() == "noise (FAULT)"
+
+
 def test_rows_are_checked():
     with pytest.raises(ValueError, match="Row 0 lacks threat"):
         AuditDisplay([{k: v for k, v in report().to_rows()[0].items() if k != "threat"}])
