@@ -16,6 +16,7 @@ from .._skorch import resolve_device
 from ..embeddings import WordVectors
 from ..embeddings.resolving import required_embeddings
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
+from ..pseudonyms.phi_tokens import warn_of_absent_labels
 from ..sequences import TokenSequences, TokenVectors, check_groups, check_tags
 from ..sequences.sentence_transformer import SentenceTransformer
 from ..tagging.network import TaggerModule
@@ -334,16 +335,18 @@ class PrivateRepresenter(SentenceTransformer):
         -----
         FewNotesWarning
             If X has few PHI tokens for the requested bound; the warning states the expected loss of F1.
+        UserWarning
+            If no token has a label of ``labels``, for example because the label is misspelt.
         """
         self._check_parameters()
         X = self._words(X)
         tags, groups = inner_tags(check_tags(y, X), "iob2"), check_groups(groups, len(X))
+        warn_of_absent_labels(self.labels, tags, stacklevel=2)
         rng = own_generator(self.random_state)
         vectors = required_embeddings(self, X, rng.integers(2**31))
         # Settings of this fit must never describe a network of an earlier one.
         with unfitted_if_failed(self):
-            self._vectors = vectors
-            self.classes_ = np.array(sorted_tags({"O", *tags.data}), dtype=object)
+            self._vectors, self.classes_ = vectors, np.array(sorted_tags({"O", *tags.data}), dtype=object)
             self.training_, self._settings = clone(as_strategy("training", self.training)), settings_of(self)
             self._released_as = release_settings(self)
             self._fit_networks(X, tags, groups, rng)
@@ -739,8 +742,7 @@ class PrivateRepresenter(SentenceTransformer):
         return vector_tagger(n_classes, self.n_components + self._n_casing, self.tagger_hidden_size)
 
     def _released(self, X: TokenSequences, noise: bool) -> TokenVectors:
-        device = resolve_device(self.device)
-        self.network_.to(device)
+        self.network_.to(resolve_device(self.device))
         seed = None if self._noise_seeds is None else int(self._noise_seeds.integers(2**62))
         data = encode_sentences(
             self.network_,

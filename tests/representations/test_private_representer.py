@@ -493,6 +493,12 @@ def test_a_representer_is_saved_with_its_card_or_not_at_all(fitted, tmp_path, mo
     assert list(tmp_path.iterdir()) == []
 
 
+def test_misspelt_labels_are_told(data):
+    X, y = data[:2]
+    with pytest.warns(UserWarning, match=r"No token has one of these labels: \['PATIENTS'\]"):
+        PrivateRepresenter(**{**TINY, "max_epochs": 1, "labels": ["PATIENT", "PATIENTS"]}).fit(X, y)
+
+
 @pytest.mark.parametrize("settings", [{"noise": 0.5}, {"noise": 0.5, "validation_fraction": None}])
 def test_a_training_that_diverged_is_no_representer(data, settings):
     representer = PrivateRepresenter(**{**TINY, "lr": 1e30, **settings})
