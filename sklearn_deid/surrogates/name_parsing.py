@@ -25,7 +25,7 @@ _LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
 # Five letters, or four with hyphens: fewer are initials, as M.J.F.G.
 _SPELLED = re.compile(
-    r"(?<![^\W_])[^\W\d_](?:(?:\s*[-\u2010\u2011\u2013_]\s*[^\W\d_](?![^\W_])){3}|(?:[\s.,]{1,3}[^\W\d_](?![^\W_])){4})"
+    r"(?<![^\W_])[^\W\d_](?:(?:\s*[-\u2010\u2011\u2013_]\s*[^\W\d_](?![^\W_])){3}|(?:[\s.]{1,3}[^\W\d_](?![^\W_])){4})"
 )
 
 
@@ -128,15 +128,21 @@ def fixed_parts(text: str, words: LocaleWords) -> tuple[NamePart, ...]:
     return tuple(map(NamePart, pieces, roles))
 
 
-def is_spelled(text: str) -> bool:
+def is_spelled(text: str, words: LocaleWords) -> bool:
     """Whether a text contains a name letter by letter; other letters, one for each, would reveal its repeated letters.
 
     Examples
     --------
-    >>> [is_spelled(text) for text in ("Linden, L-I-N-D-E-N", "L I N D E N", "M. J. F. Linden")]
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> [is_spelled(text, locale_words("en")) for text in ("L-I-N-D-E-N", "L I N D E N", "J. Linden, M.D. M.P.H.")]
     [True, True, False]
     """
-    return _SPELLED.search(text) is not None
+    if _SPELLED.search(text) is None:
+        return False
+    pieces = _PIECES.findall(text)
+    # The letters of a title, such as M.P.H., are no letters of the name.
+    titles = title_places(pieces, words)
+    return _SPELLED.search("".join("--" if i in titles else piece for i, piece in enumerate(pieces))) is not None
 
 
 def with_signs_apart(pieces: list[str], words: LocaleWords) -> list[str]:

@@ -67,7 +67,7 @@ class NetSurrogates:
         addresses = list(_ADDRESS.finditer(text))
         if not addresses or re.search(r"\w", _ADDRESS.sub("", text)):
             return None
-        if is_spelled(text) or any(len(address[0]) > _LONGEST_ADDRESS for address in addresses):
+        if is_spelled(text, self._words) or any(len(address[0]) > _LONGEST_ADDRESS for address in addresses):
             return None
         return _ADDRESS.sub(self._address, text)
 
@@ -85,7 +85,7 @@ class NetSurrogates:
 
         If each letter were replaced by one letter, the login would reveal the length of the surname.
         """
-        return None if is_spelled(text) or len(text) > _LONGEST_ADDRESS else self._login(text)
+        return None if is_spelled(text, self._words) or len(text) > _LONGEST_ADDRESS else self._login(text)
 
     def _login(self, text: str) -> str:
         names = self._names_in(fold(text))

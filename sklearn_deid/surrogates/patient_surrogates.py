@@ -97,7 +97,7 @@ class PatientSurrogates:
         # Birth dates have the same offset as the ages, so that both agree in the new note.
         self._dates = DateSurrogates(days, words, years)
         self._rules: dict[str, Callable[[Mention], str | None]] = {
-            **dict.fromkeys(NAMES, lambda m: None if is_spelled(m.text) else self._people.surrogate(m.text, m.kind)),
+            **dict.fromkeys(NAMES, self._name),
             "title": self._title,
             "username": lambda m: self._net.username(m.text),
             "sex": self._sex,
@@ -149,6 +149,9 @@ class PatientSurrogates:
         if any(category(sign).startswith("M") for sign in mention.text):
             return None
         return self._rules[mention.kind](mention)
+
+    def _name(self, mention: Mention) -> str | None:
+        return None if is_spelled(mention.text, self.words) else self._people.surrogate(mention.text, mention.kind)
 
     def _title(self, mention: Mention) -> str | None:
         return mention.text if is_title(mention.text, self.words) else None
