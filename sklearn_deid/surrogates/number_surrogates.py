@@ -22,6 +22,8 @@ _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
 _NIE = re.compile(r"[A-Z]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
 # Extension behind at least seven digits, as in "617-555-0123 x45".
 _EXTENSION = re.compile(r"((?:\D*\d){7,})([\s,;(]*(?:/|([^\W\d_]+)\.?)\s*)(\d{1,5}\)?)")
+# Between several numbers in one span.
+_BETWEEN = re.compile(r"\s*[,;|\n]\s*|\s+(?:/|or|and|oder|und|ou|o|y|e|og|eller|en|of|et)\s+", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORD_IN_FRONT = re.compile(r"([^\W\d_]+)[^\w]*")
 _COUNTRY_CODES = {"en": "1", "es": "34", "de": "49", "fr": "33", "nb": "47", "it": "39", "nl": "31", "pt": "351"}
@@ -86,7 +88,14 @@ class NumberSurrogates:
         return with_check_digits(drawn, self._locale, self._valid, chance)
 
     def phone(self, text: str) -> str | None:
-        """Telephone number in the form of ``text``, from a reserved range if the country has a reserved range."""
+        """Telephone number in the form of ``text``, from a reserved range if the country has a reserved range.
+
+        Several numbers have the same surrogates as each number alone.
+        """
+        numbers = _BETWEEN.split(text)
+        if len(numbers) > 1 and all(sum(map(str.isdigit, number)) > 6 for number in numbers):
+            between = [*_BETWEEN.findall(text), ""]
+            return "".join(f"{self.phone(number)}{sign}" for number, sign in zip(numbers, between, strict=True))
         if (found := _with_extension(text)) is not None:
             # The same number without an extension has the same surrogate.
             main = self.phone(found[1])

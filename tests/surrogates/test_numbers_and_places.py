@@ -104,6 +104,16 @@ def test_a_number_is_one_with_and_without_its_area_code():
     assert numbers.identifier("12-34-56").replace("-", "") == numbers.identifier("123456")
 
 
+@pytest.mark.parametrize("between", [" or ", ", ", "; ", " / ", "\n", " AND "])
+def test_several_phones_in_a_span_are_those_of_single_spans(between):
+    """The surrogate of two numbers could be the number of a person, since no reserved range has as many digits."""
+    numbers = NumberSurrogates(chance(), "en", "invalid")
+    one, other = "(617) 234-5678", "617.234.9876 ext. 12"
+    new = numbers.phone(f"Tel: {one}{between}{other}")
+    assert new == f"Tel: {numbers.phone(one)}{between}{numbers.phone(other)}"
+    assert len(re.findall(r"555.01\d\d", new)) == 2
+
+
 @given(st.text("+()/ -.0123456789", min_size=1, max_size=18), st.sampled_from(sorted(LOCALES)))
 @example("00123", "en")  # the sign of a country code on a number that is too short for one
 @settings(deadline=None)
