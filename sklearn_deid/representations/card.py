@@ -81,7 +81,7 @@ def privacy_card(
     ------
     ValueError
         If a metric is not a number, True, False or None. The message contains the name of the metric, but not its
-        value. Also if ``audit`` or ``utility`` is not a mapping.
+        value. Also if ``audit`` or ``utility`` is not a mapping, or if an F1 is not between 0 and 1.
 
     Examples
     --------
@@ -137,6 +137,10 @@ def _utility_part(utility: Mapping[str, Any] | None) -> str:
         return _text("no_utility")
     # Recipients first, in the order of the names; other metrics follow.
     order = [*(name for name in _UTILITY_NAMES if name in utility), *(n for n in utility if n not in _UTILITY_NAMES)]
+    for name in filter(_UTILITY_NAMES.get, order):
+        value = utility[name]
+        if isinstance(value, Real) and isfinite(value) and not 0 <= float(value) <= 1:
+            raise ValueError(f"The F1 {name!r} in 'utility' must be between 0 and 1.")
     rows = [(_UTILITY_NAMES.get(name, _words(name)), _share_or_number(name, utility[name])) for name in order]
     return markdown_table(("", ""), rows)
 

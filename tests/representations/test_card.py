@@ -141,6 +141,13 @@ def test_an_undefined_number_names_its_attack():
         card(audit={"lookup": float("nan")})
 
 
+@pytest.mark.parametrize("value", [70, 77.6, -0.1])
+def test_an_f1_is_a_share(value):
+    """An F1 in percent stood on the card as it was given."""
+    with pytest.raises(ValueError, match="'recipient_strict_f1' in 'utility' must be between 0 and 1"):
+        card(utility={"recipient_strict_f1": value})
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 @pytest.mark.parametrize("arguments", [{"utility": {"raw_token_f1": None}}, {"audit": {"T2": None}}])
 def test_undefined_numbers_are_no_figure(arguments, value):
