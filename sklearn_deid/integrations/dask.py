@@ -138,7 +138,7 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
                 "if the text is missing, set it to None."
             )
     for row in rows:
-        copied = ([value] for key, value in row.items() if key not in redactor.columns)
+        copied = ([copy] for key, value in row.items() if key not in redactor.columns for copy in (key, value))
         redactor.check_copies({name: [row.get(name)] for name in redactor.columns}, copied)
     new = redactor({name: [row.get(name) for row in rows] for name in redactor.read_columns}, len(rows))
     changed = [dict(zip(new, values, strict=True)) for values in zip(*new.values(), strict=True)]

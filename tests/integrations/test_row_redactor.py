@@ -210,6 +210,15 @@ def test_a_column_that_repeats_a_text_is_refused(rules):
             list(arrow_redactor(RowRedactor(rules, "note"))([batch.set_column(2, "raw", raw)]))
 
 
+def test_a_key_that_repeats_a_text_is_refused(rules):
+    """The keys of a record were copied unread."""
+    bag = pytest.importorskip("dask.bag")
+    long = "seen today on the ward by Zyxwvutski"
+    lazy = bag.from_sequence([{"note": long, long: 1}], npartitions=1)
+    with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
+        redact_dask(rules, lazy, "note").compute(scheduler="synchronous")
+
+
 def test_a_name_of_a_text_inside_of_another_value_is_refused(rules):
     """Texts of spans in another column came back in clear."""
     bag, pa = (pytest.importorskip(name) for name in ("dask.bag", "pyarrow"))

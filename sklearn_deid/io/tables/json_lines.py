@@ -108,11 +108,13 @@ class JsonLinesTable:
         for name in (*self.columns.texts, *self.columns.optional):
             place = find_member(line, name)
             self._check_alike(name, content)
-            others = [value for key, value in content.items() if key not in self._named()]
+            unnamed = {key: value for key, value in content.items() if key not in self._named()}
+            others = list(unnamed.values())
             if any(is_alike(key, name) for key in names_inside(others)):
                 raise SourceLocation(str(self.path)).error(INSIDE.format(name))
-            # A key is copied, too, and messages show it.
-            if repeats(content.get(name), [*others, *(content.get(key) for key in self.columns.keys())]):
+            # Keys and identifiers are copied, too, and messages show identifiers.
+            copied = [*unnamed, *others, *(content.get(key) for key in self.columns.keys())]
+            if repeats(content.get(name), copied):
                 raise SourceLocation(str(self.path)).error(REPEATED.format(name))
             if place is None or place.value in (None, ""):
                 if name in self.columns.texts:

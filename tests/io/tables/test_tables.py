@@ -476,6 +476,13 @@ def test_a_text_repeated_inside_of_another_value_is_refused(tmp_path, inner):
                 change(table, output, str)
 
 
+def test_a_text_repeated_as_a_key_is_refused(tmp_path):
+    """Keys inside of other values were compared, and not those of the line itself."""
+    path = written(tmp_path / "notes.jsonl", [{"text": LONG, "n": 1}, {"text": LONG, LONG: 1}])
+    table, output = open_table(path, tmp_path / "out.jsonl", Columns(("text",))), tmp_path / "out.jsonl"
+    assert change(table, output, str)[0].problems == [("row 2", REPEATED.format("text"))]
+
+
 def test_a_text_repeated_in_another_type_of_parquet_is_refused(tmp_path):
     """Only a column of strings was compared: categories and bytes were copied."""
     texts = pa.array(["a", LONG, None])
