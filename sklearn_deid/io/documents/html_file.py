@@ -41,7 +41,9 @@ _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
 # Reference to a character, or a single character.
 _CHARACTER = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?|.", re.DOTALL)
 # Up to the next tag: a search to the next ">" would read a page of "<meta " again from each "<meta ".
-_CHARSET = re.compile(rb"""<meta\s[^<>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
+_CHARSET = re.compile(
+    rb"""(?:<meta\s[^<>]*charset|<\?xml\s[^<>]*encoding)\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE
+)
 # A group matches a comment that is not closed: the rest is not searched again, and the page is refused.
 _CSS = re.compile(
     r"""/\*.*?(?:\*/|(\Z))|"[^"\n\r\f]*(?:"|())|'[^'\n\r\f]*(?:'|())|(?:url|expression)\([^)]*(?:\)|(\Z))""",

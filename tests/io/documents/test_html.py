@@ -269,6 +269,18 @@ def test_encodings(opened):
     assert opened("\ufeff<p>a</p>").redacted([]) == "\ufeff<p>a</p>".encode()
 
 
+def test_encoding_of_an_xml_declaration(opened):
+    """Surrogates were written in UTF-8 into a page that declares another encoding."""
+    source = f"<?xml version='1.0' encoding='ISO-8859-1'?><p>{NAME} é</p>".encode("latin-1")
+    page = opened(source)
+    assert page.text.strip() == f"{NAME} é"
+    new = page.redacted([Span(span.start, span.end, "Ü") for span in name_spans(page.text)])
+    assert new == source.replace(NAME.encode(), "[Ü]".encode("latin-1"))
+    for other in ("<?xml version='1.0' encoding='UTF-16'?>", "<?xml encoding='latin1'?><meta charset='utf-8'>"):
+        with pytest.raises(CorpusFormatError, match="in several encodings, or in one that is not read"):
+            opened(f"{other}<p>a</p>")
+
+
 def test_span_inside_of_a_reference_keeps_the_rest(opened):
     page = opened("<p>a&notit;b</p>")
     assert page.text.strip() == "a¬it;b"
