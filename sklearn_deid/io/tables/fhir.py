@@ -341,7 +341,10 @@ def _patient(content: Mapping[str, Any]) -> str | None:
     if content.get("resourceType") == "Patient" and isinstance(content.get("id"), str) and known_id(content["id"]):
         return f"Patient/{content['id']}"
     for key in ("subject", "patient", "securityContext"):
-        reference = content[key].get("reference") if isinstance(content.get(key), dict) else None
+        value = content.get(key)
+        # The subject of a Composition is a list since R5.
+        one = value[0] if isinstance(value, list) and len(value) == 1 else value
+        reference = one.get("reference") if isinstance(one, dict) else None
         # A contained resource, such as #p, has the same name in the resources of all patients.
         if isinstance(reference, str) and known_id(reference.rpartition("/")[2]) and not reference.startswith("#"):
             # With the address of a server, or with a version, it is the same patient.

@@ -443,6 +443,14 @@ def test_reference_that_names_nobody_is_no_patient(tmp_path, reference):
     assert [cell.patient_id for cell in chunk.cells] == [None]
 
 
+def test_subject_of_a_composition_is_a_list_since_r5(tmp_path):
+    """Its texts shared no surrogates and no shift of dates with the other notes of the patient."""
+    subjects = [[{"reference": f"Patient/{name}"} for name in names] for names in ("7", "78", "")]
+    lines = [{"resourceType": "Composition", "subject": subject, "title": NAME} for subject in subjects]
+    _, _, (chunk,) = redacted(tmp_path, map(json.dumps, lines), str)
+    assert [cell.patient_id for cell in chunk.cells] == ["Patient/7", None, None]
+
+
 SAID = f"{NAME} said so"
 MISPLACED = [
     {"status": SAID},
