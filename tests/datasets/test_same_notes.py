@@ -47,13 +47,16 @@ NOTES = {
     "iterator": "45e7893c1d4c28a98dc10980660209ddf3b0a128ed880a2f1efcb97cf7a5a36c",
     "first of 2000 notes": "13cb04dcd1f8c84c46369c6d0df7821317ec8811b32a4b2268c1d750b3fc2e5f",
 }
-SURROGATES = "741162d40f9eca6c1fcb1e1735bcfe7f7ad2376ba82de96a8831f589af860a15"
+SURROGATES = "8059a92fe1a50f28bb99c003ebde950917b059730b0ed106db7bdf1ef93446f0"
 
 PLACEHOLDERS = (
     "Hospital1 18;Known lastname 123;First Name8 (NamePattern2);Last Name (Titles);Name;State/Zipcode;Country;Location;"
     "Company;Holiday;Street Address(2);Female First Name (un);University/College;Ward;Initials (NamePattern4);E-mail;"
     "Medical Record Number;2151-7-16;7-16;Month/Year 12;Age over 90;URL;Season"
 ).split(";")
+
+#: Dates differ from those of the first version, in which three days of a month became one (tests of the format MIMIC).
+DAY = "7-16"
 
 
 def hash_of(value: object) -> str:
@@ -80,6 +83,7 @@ def test_surrogates_are_those_of_the_first_version():
         drawn.append([draw(chance) for draw in draws] + [names.given_name(chance, sex) for sex in "MF"])
         drawn.append(dates.clock(chance.number(0, 1439), seed % 4))
         filler = PlaceholderFiller(chance)
-        drawn.append([filler.fill(content, is_doctor=seed % 2 == 0) for content in PLACEHOLDERS])
+        filled = {content: filler.fill(content, is_doctor=seed % 2 == 0) for content in PLACEHOLDERS}
+        drawn.append([found for content, found in filled.items() if not content.endswith(DAY)])
 
     assert hash_of(drawn) == SURROGATES
