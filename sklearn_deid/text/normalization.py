@@ -93,8 +93,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     ==============================================  ====================================================
     entities of letters, digits, signs and blanks   the character (``&#74;`` is J)
     codes such as ``\\u00fc``, ``\\xc3\\xbc``,        the character
-    ``<U+00FC>``, ``%u00fc`` and ``&#252``; codes of
-    RTF and HL7; UTF-8 in another encoding
+    ``<U+00FC>``, ``%u00fc`` and ``&#252``; codes
+    of RTF and HL7; UTF-8 in another encoding
     tags of HTML and of names, without attributes   the end of a line (``<br>``), or a space
     blanks and signs of web addresses in names      the character (``%20`` is a space)
     line breaks of spreadsheets (``_x000D_``)       a space
