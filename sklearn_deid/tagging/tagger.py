@@ -92,8 +92,8 @@ class DeidTagger(TokenTagger, TaggingNet):
 
     The tagger is a `skorch.NeuralNet`. ``callbacks``, ``optimizer__weight_decay`` and ``history`` work as documented in
     skorch. Callbacks that score data (`skorch.callbacks.EpochScoring`), and the methods of skorch for its own data sets
-    and networks, such as `initialize`, `forward` and `load_params`, are not supported. Use ``validation_fraction``,
-    `predict_proba`, and `save` and `load` instead.
+    and networks, such as ``initialize``, ``forward`` and ``load_params``, are not supported. Use
+    ``validation_fraction``, `predict_proba`, and `save` and `load` instead.
 
     Parameters
     ----------
