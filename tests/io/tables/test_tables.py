@@ -12,7 +12,7 @@ import pytest
 
 from sklearn_deid.exceptions import CorpusFormatError, DeidError
 from sklearn_deid.io.tables import Cell, Columns, TableChunk, delimited, json_lines, open_table, parquet
-from sklearn_deid.text.column_names import REPEATED
+from sklearn_deid.text.column_names import REPEATED, repeats
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -474,6 +474,20 @@ def test_a_text_repeated_inside_of_another_value_is_refused(tmp_path, inner):
         else:
             with pytest.raises(CorpusFormatError, match="repeats a text"):
                 change(table, output, str)
+
+
+@pytest.mark.parametrize(
+    ("text", "copy"),
+    [
+        ("a b c d e", "a b c d  e"),
+        ("a b c d e", '["a\\tb\\nc\\td\\te"]'),
+        ("s" * 40, "\u00df" * 20),
+        ("a b c d e", b"a b c d e"),
+    ],
+)
+def test_short_values_that_repeat_a_text(text, copy):
+    """A value of few characters is searched if it can hold a text of five words, or more characters in lower case."""
+    assert repeats(text, [copy]) and not repeats(text, ["a b c d", "encounter_number", copy[:4]])
 
 
 def test_a_text_repeated_as_a_key_is_refused(tmp_path):
