@@ -119,7 +119,10 @@ def _text_type(frame: Any, name: str, pd: Any) -> Any:
 
 def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedactor) -> list[dict[str, Any]]:
     """Partition of a bag with new texts."""
-    rows = [dict(record) for record in records]
+    given = list(records)
+    if not all(isinstance(record, Mapping) for record in given):
+        raise DeidError("A record of the bag is no dict. Put each text into a dict, under the key of the texts.")
+    rows = [dict(record) for record in given]
     for row in rows:
         if redactor.reason_column in row:
             raise DeidError(f"A record has a key {redactor.reason_column!r}. Choose another reason_column.")

@@ -210,6 +210,14 @@ def test_a_column_that_repeats_a_text_is_refused(rules):
             list(arrow_redactor(RowRedactor(rules, "note"))([batch.set_column(2, "raw", raw)]))
 
 
+@pytest.mark.parametrize("record", ["Seen today", ("note", "Seen today"), [("note", "Seen today")], None])
+def test_a_bag_of_other_values_than_dicts_is_refused(rules, record):
+    """A bag of texts ended in an error about the elements of a dictionary update."""
+    bag = pytest.importorskip("dask.bag")
+    with pytest.raises(DeidError, match="no dict. Put each text into a dict"):
+        redact_dask(rules, bag.from_sequence([record], npartitions=1), "note").compute(scheduler="synchronous")
+
+
 def test_a_key_that_repeats_a_text_is_refused(rules):
     """The keys of a record were copied unread."""
     bag = pytest.importorskip("dask.bag")
