@@ -15,8 +15,8 @@ _MISSING = frozenset(("", "nan", "none", "null", "nat", "na", "n/a", "<na>", "un
 def known_id(value: Any) -> str | None:
     """Id of a patient as a string; None for a missing value. Rows without an id must not count as a single patient.
 
-    A patient has the same id in all tables, although pandas makes floats of whole numbers if a row has no patient, and
-    databases pad texts of a fixed length with blanks.
+    A patient has the same id in all tables, although pandas makes floats of whole numbers if a row has no patient,
+    databases pad texts of a fixed length with blanks, and drivers of databases return bytes in different types.
 
     Examples
     --------
@@ -27,5 +27,17 @@ def known_id(value: Any) -> str | None:
         with suppress(ValueError, OverflowError):  # NaN and infinity
             whole = math.floor(value)
             value = whole if whole == value else value
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        # The text of a memoryview is its place in memory, which the next row can have, too.
+        value = _of_bytes(bytes(value))
     written = str(value).strip()
     return None if written.casefold() in _MISSING else written
+
+
+def _of_bytes(value: bytes) -> str:
+    """Text of an id in bytes; digits of the bytes if they are no text."""
+    with suppress(UnicodeDecodeError):
+        text = value.decode()
+        if text.isprintable():
+            return text
+    return value.hex()

@@ -31,3 +31,9 @@ def test_missing_values_are_no_patient(value):
 def test_long_numbers_are_ids(value):
     """No float holds the first, and the remainder of the others had more digits than decimals have: the run ended."""
     assert known_id(value) == str(int(value))
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_ids_in_bytes(kind):
+    """The id of a memoryview was its place in memory, which patients of other rows had, too."""
+    assert [known_id(kind(value)) for value in (b"17 ", b"", b"NULL", b"\x00\xff")] == ["17", None, None, "00ff"]
