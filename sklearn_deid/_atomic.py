@@ -47,7 +47,7 @@ def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path 
     try:
         # O_BINARY exists on Windows only. Without this flag Windows would translate line feeds.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        with open(os.open(work, flags, 0o600 if private else 0o666), "wb") as stream:
+        with naming(path), open(os.open(work, flags, 0o600 if private else 0o666), "wb") as stream:
             yield stream
             # A rename can reach the disk before the content does, so the content is synced first.
             stream.flush()
@@ -61,7 +61,7 @@ def write_file(
     path: str | os.PathLike[str], content: bytes, *, private: bool = False, work: Path | None = None
 ) -> None:
     """Write a whole file atomically. As for `new_file`."""
-    with naming(path), new_file(path, private=private, work=work) as stream:
+    with new_file(path, private=private, work=work) as stream:
         stream.write(content)
 
 

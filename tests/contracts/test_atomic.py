@@ -34,6 +34,10 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space") as caught:
         write_file(tmp_path / "state", b"12345")
     assert caught.value.filename == str(tmp_path / "state")
+    # The joined pieces of a table are written through the stream.
+    with pytest.raises(OSError, match="No space") as caught, new_file(tmp_path / "table") as stream:
+        stream.write(b"12345")
+    assert caught.value.filename == str(tmp_path / "table")
     assert names(tmp_path) == []
 
 
