@@ -74,8 +74,12 @@ def _forms(word: str) -> list[str]:
     written = [apply_casing(word, pattern) for pattern in range(len(CASING_PATTERNS))]
     last = max((i for i, c in enumerate(lower) if c.upper() != c), default=0)
     inner = lower[:last] + lower[last : last + 1].upper() + lower[last + 1 :]
-    # Public tables store numbers as "##"; digits are looked up there.
-    return [*written, inner, word[:1].upper() + lower[1:], word.replace("#", "1")]
+    # If "Mcdonald" is also a word, "McDonald" is looked up as "mcdonald".
+    mixed = inner[:1].upper() + inner[1:]
+    # Public tables store numbers as "##"; digits are looked up there, also beside the sign itself and in mixed casing.
+    n = word.count("#")
+    numbers = [form.replace("#", "1", count) for form in (word, inner) for count in (1, n - 1, n)] if n else [word] * 6
+    return [*written, inner, mixed, word[:1].upper() + lower[1:], *numbers]
 
 
 def mixed_kinds(classes: np.ndarray, kinds: np.ndarray, n_classes: int) -> bool:

@@ -27,6 +27,7 @@ from sklearn_deid.representations import WordClassRepresenter
 from sklearn_deid.representations.casing_kinds import casing_kinds
 from sklearn_deid.representations.word_classes import balanced_classes, class_means
 from sklearn_deid.sequences import TokenVectors
+from sklearn_deid.text import casing_class
 
 WORDS = [f"word{i}" for i in range(60)]
 VECTORS = WordVectors(WORDS, np.random.default_rng(0).standard_normal((60, 4)), is_public=True)
@@ -113,6 +114,22 @@ def test_the_released_casing_tells_no_two_words_of_a_class_apart(capitals):
     assert len(released) > 20 and min(map(len, released.values())) >= 5
     assert fitted.classes_of_words_[words.index("-")] == len(fitted.class_sizes_)  # too few are written like it
     assert fitted.classes_of_words_[words.index("2000")] < len(fitted.class_sizes_)
+
+
+@pytest.mark.parametrize(
+    ("words", "token"),
+    [
+        (["mcdonald", "Mcdonald", "us", "Us", "it", "It"], "McDonald"),
+        (["mcd##", "alder", "birch"], "mcD12"),
+        (["####", "##", "###"], "#12"),
+    ],
+)
+def test_a_token_in_mixed_casing_does_not_tell_its_word_apart(words, token):
+    """ "McDonald" had the class of "mcdonald" with the casing of a capital, which "us" and "it" cannot have."""
+    vectors = WordVectors(words, np.random.default_rng(1).standard_normal((len(words), 3)), is_public=True)
+    kinds = casing_kinds(vectors)
+    assert kinds[vectors.indices([token])[0]] >> casing_class(token) & 1
+    assert len(set(kinds[: len(words)].tolist())) > 1
 
 
 def test_kinds_are_computed_once_for_the_same_vectors():
