@@ -21,6 +21,11 @@ CLASSES, CLASS_FILE = "classes", "classes in a file"
 RELEASE_FILE = "file"
 # The published tagger at the end of a pipeline. No step is marked with this kind of release.
 MODEL = "model"
+# Fault of a release whose word vectors come from private notes. `save` refuses such estimators, too.
+PRIVATE_VECTORS = (
+    "The word vectors are not marked as public (is_public=True). The release depends on private notes and must not be "
+    "shared."
+)
 
 
 @dataclass(frozen=True, repr=False)

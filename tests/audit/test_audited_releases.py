@@ -19,7 +19,7 @@ from sklearn_deid import (
 from sklearn_deid.audit.attacks import InversionAttack, MembershipAttack
 from sklearn_deid.audit.releases.representer import distances_of
 from sklearn_deid.audit.schedule import recent_reports
-from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.exceptions import SequenceError, UnsafeToShareWarning
 from sklearn_deid.federated import ExchangeRecord, GaussianUpload, PatientPrivacy, SparseUpdate, SparseVectorUpload
 from sklearn_deid.representations import pair_distances
 
@@ -40,6 +40,18 @@ def data():
 @pytest.fixture(scope="module")
 def leaky(trained_leaky):
     return copy.deepcopy(trained_leaky)  # a copy has no seed
+
+
+@pytest.mark.parametrize("kind", [PrivateRepresenter, NeighborPseudonymizer, GaussianNoisePerturber])
+def test_word_vectors_of_private_notes_block_a_pass(data, kind):
+    """`save` refuses what depends on such vectors; the audit passed it without a word."""
+    parameters = {} if kind is GaussianNoisePerturber else {"n_neighbors": 10}
+    if kind is PrivateRepresenter:
+        parameters |= {"max_epochs": 1}
+    with pytest.warns(UnsafeToShareWarning):
+        moved = kind(embeddings="corpus", **parameters).fit(*data)
+    report = auditor(["noise" if kind is PrivateRepresenter else "linkage"]).audit(moved, *data)
+    assert "word vectors are not marked as public" in " ".join(report.blocking_issues) and report.score == 0.0
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 12])

@@ -48,6 +48,15 @@ def test_an_intact_folder_has_no_fault(tmp_path):
     assert check.details["sentences matched to the notes"] == len(X) - 2 and check.details["sentences"] == len(X) - 2
 
 
+def test_classes_of_private_word_vectors_are_named():
+    """`save` and `save_representation` refuse them; the audit gave a high score without a word about it."""
+    private = WordVectors(WORDS, VECTORS.vectors_at(np.arange(60)))
+    report = auditor(["classes", "linkage"]).audit(
+        WordClassRepresenter(embeddings=private, class_size=7).fit([]), X, Y, GROUPS
+    )
+    assert "word vectors are not marked as public" in " ".join(report.blocking_issues) and report.score == 0.0
+
+
 def test_attacks_that_need_the_notes_block_a_pass_without_them(tmp_path):
     report = auditor("quick").audit(saved(tmp_path / "a"), representer=ONE)
     missing = [issue for issue in report.blocking_issues if "needs the notes behind the folder" in issue]

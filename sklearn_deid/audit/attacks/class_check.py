@@ -9,7 +9,7 @@ import numpy as np
 
 from ...representations.released_classes import wrong_classes
 from ..protocol import AttackResult
-from ..released_step import CLASS_FILE, CLASSES
+from ..released_step import CLASS_FILE, CLASSES, PRIVATE_VECTORS
 from .check_results import check_result
 from .declaration import AttackPreset, timed
 from .untrained import UntrainedAttack
@@ -35,6 +35,8 @@ class ReleasedClassVectors:
         Kind of each public word by its casing classes, if the casing was also released.
     figures : dict
         Exact accuracies of the best attacker (`ClassPrivacy`).
+    is_public : bool
+        Whether the word vectors are public. Classes of other word vectors depend on private notes.
     """
 
     vectors: np.ndarray
@@ -46,6 +48,7 @@ class ReleasedClassVectors:
     again: np.ndarray | None = None
     kinds: np.ndarray | None = None
     figures: dict[str, Any] = field(default_factory=dict)
+    is_public: bool = True
 
 
 class ClassCheck(UntrainedAttack):
@@ -53,6 +56,7 @@ class ClassCheck(UntrainedAttack):
 
     The check finds these faults:
 
+    - word vectors that are not public, so that the classes depend on private notes;
     - a class of fewer than k words;
     - a class whose words the released casing distinguishes;
     - a class vector that is not the mean of its words;
@@ -103,6 +107,8 @@ class ClassCheck(UntrainedAttack):
         classes = released.classes, released.centroids, released.class_size
         wrong = wrong_classes(released.table, *classes, released.kinds)
         faults = [] if wrong is None else [wrong]
+        if not released.is_public:
+            faults.append(PRIVATE_VECTORS)
         vectors = np.ascontiguousarray(released.vectors, dtype=np.float32)
         named = {row.tobytes() for row in released.centroids}
         strange = sum(row.tobytes() not in named for row in vectors)
@@ -117,6 +123,6 @@ class ClassCheck(UntrainedAttack):
         return check_result(
             self,
             faults,
-            4,
+            5,
             details={"classes": len(released.centroids) - 1, "tokens": len(vectors), **released.figures},
         )

@@ -161,5 +161,6 @@ def published(representer: Any, vectors: np.ndarray, **more: Any) -> ReleasedCla
         representer.centroids_,
         int(representer.class_size),
         kinds=representer._kinds,
+        is_public=representer._vectors.is_public,
         **more,
     )

@@ -17,7 +17,7 @@ from ..attacks.pseudonymised_text import PseudonymisedText, PseudonymKnowledge
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..attacks.word_draws import WordDraws, draws_of_text
 from ..audit_data import AuditData
-from ..released_step import WORDS
+from ..released_step import PRIVATE_VECTORS, WORDS
 from .global_state import repeated_draws
 
 _NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
@@ -73,13 +73,16 @@ class ReleasedText:
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about PHI tokens that ``labels`` and ``max_replacements`` leave unchanged; None if there are no
-        unchanged PHI tokens.
+        """Statement about PHI tokens that ``labels`` and ``max_replacements`` leave unchanged, or about surrogates that
+        can be words of private notes; None if there are neither.
 
-        No attack counts these tokens, because the mechanism does not replace them.
+        No attack counts these tokens, because the mechanism does not replace them. No attack knows the notes whose
+        words are the surrogates.
         """
         if self.pseudonymizer is None:
             return None
+        if not self.pseudonymizer.mechanism_.policy.vectors.is_public:
+            return PRIVATE_VECTORS
         phi, able, moving = self._phi_tokens()
         most = self.pseudonymizer.max_replacements
         n_moved = int(moving.sum())

@@ -18,7 +18,7 @@ from ..attacks.noise_steps import grid_faults
 from ..attacks.noise_template import NoiseTemplate
 from ..attacks.replay import RepeatedReleases
 from ..audit_data import AuditData
-from ..released_step import VECTORS
+from ..released_step import PRIVATE_VECTORS, VECTORS
 from .global_state import repeated_draws
 from .vector_release import VectorRelease, items_of
 
@@ -60,12 +60,14 @@ class ReleasedVectors(VectorRelease):
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about vectors without noise that differ from the declaration of the perturber; None if all vectors
-        agree.
+        """Statement about word vectors that are not public, or about vectors without noise that differ from the
+        declaration of the perturber; None if all vectors agree.
 
         A token that the perturber leaves unchanged must have exactly the vector of its word. A token whose vector is
         removed must have zeros without a minus sign. Any other bits could carry information.
         """
+        if self._perturber is not None and not self._public.is_public:
+            return PRIVATE_VECTORS
         if self._perturber is None or self._perturber.max_replacements is not None:
             return None
         expected = self._public.vectors_for(self.data.X.data)
