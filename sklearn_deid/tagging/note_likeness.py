@@ -14,6 +14,7 @@ from ..exceptions import BundleError
 from ..surrogates.guessed_locale import is_of_other_locale
 from ..surrogates.locale_words import LOCALES
 from ..text import Document, Segmentation, patient_of
+from ..text.other_scripts import tokens_as_written
 from .note_sentences import NormalizedSegmenter
 
 FEATURES = (
@@ -54,7 +55,7 @@ class Measured:
     pairs: np.ndarray
 
 
-def measure(note: Segmentation, n_tagged: int) -> Measured:
+def measure(note: Segmentation, n_tagged: int, text: str = "") -> Measured:
     """Measure a note: the statistics by which `NoteLikeness` compares notes.
 
     Parameters
@@ -63,8 +64,14 @@ def measure(note: Segmentation, n_tagged: int) -> Measured:
         Tokens and sentences, as the tagger reads them.
     n_tagged : int
         Number of tokens of PHI.
+    text : str, default=""
+        Unchanged text. Words of other scripts, which a tagger reads in Latin letters, are measured as written.
     """
     tokens = note.tokens.texts
+    if not text.isascii():
+        tokens = [
+            part for token, a, b in zip(*note.tokens, strict=True) for part in tokens_as_written(text[a:b], token)
+        ]
     n, words = len(tokens), [t for t in tokens if t.isalpha() or _has_marks(t)]
     long = [w for w in words if len(w) >= _SHORTEST]
     foreign = [w for w in words if not w.isascii()]
@@ -305,5 +312,5 @@ def learned_likeness(
         tagged = np.zeros(len(starts), dtype=bool)
         for span in document.spans:
             tagged |= (starts < span.end) & (ends > span.start)
-        notes.append(measure(cut, int(tagged.sum())))
+        notes.append(measure(cut, int(tagged.sum()), document.text))
     return NoteLikeness.learn(notes, [patient_of(d) for d in corpus], any_casing=any_casing, judged=judged)

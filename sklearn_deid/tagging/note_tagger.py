@@ -142,7 +142,7 @@ class NoteTagger:
             n_tagged = stop - position - tags[position:stop].count("O")
             problem = None
             if self.likeness is not None:
-                problem = self.likeness.problem(measure(cut, n_tagged))
+                problem = self.likeness.problem(measure(cut, n_tagged, text))
                 problem = problem or self.likeness.language_problem(cut.tokens.texts)
             spans.append(asked if problem is None else UnlikeNote(asked, problem))
             position = stop

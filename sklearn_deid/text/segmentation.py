@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..exceptions import SequenceError
 from .normalization import normalize
+from .other_scripts import words_of_other_scripts
 from .sentences import in_order, split_sentences
 from .tokens import Tokens, tokenize
 
@@ -67,6 +68,8 @@ def segment(text: str) -> Segmentation:
 def segment_normalized(text: str, split: Callable[[str], Segmentation] | None = None) -> Segmentation:
     """Split the normalised text of a note, as taggers read it, with the offsets of the unchanged text.
 
+    Names in other scripts are read in Latin letters (`words_of_other_scripts`).
+
     Parameters
     ----------
     text : str
@@ -81,6 +84,7 @@ def segment_normalized(text: str, split: Callable[[str], Segmentation] | None = 
     (['John', 'left', '.'], [0, 10, 14], [9, 14, 15])
     """
     reading = normalize(text)
+    reading = reading.edited(words_of_other_scripts(reading.text))
     cut = bounded(segment(reading.text)) if split is None else split(reading.text)
     texts, starts, ends = cut.tokens
     return cut._replace(tokens=Tokens(texts, *reading.originals(starts, ends)))
