@@ -17,8 +17,8 @@ from .normalized_text import Edit
 # and of RTF. RTF writes small digits: "O\\'Dea" is an escaped quote.
 _CODE = re.compile(
     r"\\u(?P<decimal>[1-9][0-9]{2}|1[0-3][0-9]{2})(?:\?|\\'[0-9a-f]{2})|&#(?P<entity>[1-9][0-9]{1,3})(?![0-9;])"
-    r"|(?:\\u|%u)(?P<number>[0-9A-Fa-f]{4})|<U\+(?P<of_r>[0-9A-Fa-f]{4,6})>"
-    r"|(?P<bytes>(?:\\x[0-9A-Fa-f]{2})+|\\X(?:[0-9A-Fa-f]{2})+\\|\\'[c-f][0-9a-f])"
+    r"|(?:\\u|%u)(?P<number>[0-9A-Fa-f]{4})|<U\+(?P<of_r>[0-9A-Fa-f]{4,6})>|\\[ux]\{(?P<braced>[0-9A-Fa-f]{2,6})\}"
+    r"|(?P<bytes>(?:\\x[0-9A-Fa-f]{2})+|(?:%[Cc][2-5]%[89ABab][0-9A-Fa-f])+|\\X(?:[0-9A-Fa-f]{2})+\\|\\'[c-f][0-9a-f])"
 )
 _NO_DIGIT = re.compile("[^0-9A-Fa-f]")
 # Signs, and letters of Latin, Greek and Cyrillic script.
@@ -68,7 +68,7 @@ def misread_characters(text: str) -> Iterator[Edit]:
     ['é', 'ñ']
     """
     found = []
-    if any(sign in text for sign in ("\\", "<U+", "%u", "&#")):
+    if any(sign in text for sign in ("\\", "<U+", "%u", "%C", "%c", "&#")):
         found += [Edit(*code.span(), _decoded(code)) for code in _CODE.finditer(text)]
     if any(lead in text for lead in _LEADS):
         for one in _MISREAD.finditer(text):
@@ -84,7 +84,7 @@ def misread_characters(text: str) -> Iterator[Edit]:
 def _decoded(code: re.Match[str]) -> str:
     if code["bytes"] is None:
         decimal = code["decimal"] or code["entity"]
-        number = int(decimal) if decimal else int(code["number"] or code["of_r"], 16)
+        number = int(decimal) if decimal else int(code["number"] or code["of_r"] or code["braced"], 16)
         return chr(number) if number < _FIRST_OTHER else ""
     data = bytes.fromhex(_NO_DIGIT.sub("", code["bytes"]))
     try:

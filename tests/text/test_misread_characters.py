@@ -19,6 +19,9 @@ from sklearn_deid.text.misread_characters import misread_characters
         (r"J\'fcrgen Nu\'f1ez", "J\u00fcrgen Nu\u00f1ez"),
         (r"J\u252?rgen \u321\'3fukasz \u1048?\u1074?", "J\u00fcrgen \u0141ukasz \u0418\u0432"),
         (r"J\XFC\rgen Nu\XC3B1\ez", "J\u00fcrgen Nu\u00f1ez"),
+        # JavaScript, Perl, one letter of an address
+        (r"J\u{fc}rgen Nu\x{00F1}ez", "J\u00fcrgen Nu\u00f1ez"),
+        ("J%C3%BCrgen Nu%c3%b1ez", "J\u00fcrgen Nu\u00f1ez"),
         ("J%u00fcrgen Nu%u00F1ez", "J\u00fcrgen Nu\u00f1ez"),
         ("J&#252rgen O&#39Brien&#8217s", "J\u00fcrgen O'Brien's"),
     ],
@@ -33,7 +36,7 @@ def test_characters_that_were_read_in_another_encoding(written, read):
     "text",
     [
         r"C:\users\new\x1\u12 and \ud83d\ude00",
-        r"O\'Dea, the patient\'s \'98, d/c\'d on \u20 \XYZ\ 5%used &#1 &#9999 &#60000;",
+        r"O\'Dea, the patient\'s \'98, d/c\'d on \u20 \XYZ\ 5%used 5%C3 \u{110000} \x{} &#1 &#9999 &#60000;",
         "\ufffdwell\ufffd 5\ufffd10 \ufffd caf\ufffd",
         "2.5 \u00c5 3 \u00c5\u00a1 5, \u201cMANH\u00c3\u201d \u00c2\u00b0C",
         "S\u00c3O \u251c Name \u2524",
