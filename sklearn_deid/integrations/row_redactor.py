@@ -171,9 +171,10 @@ class RowRedactor:
         with _turn:
             known = self.model, self._digest, self.mode
             if known not in _taggers:
+                deidentifier = as_deidentifier(self.model).set_params(on_unlike="withhold")
+                # Behind the load: the model can be replaced while it is loaded.
                 if bundle_digest(self.model) != self._digest:
                     raise DeidError("This computer of the cluster has another model at this path.", path=self.model)
-                deidentifier = as_deidentifier(self.model).set_params(on_unlike="withhold")
                 _taggers[known] = deidentifier.note_tagger(self.mode)
             return _taggers[known]([text if isinstance(text, str) else None for text in texts])
 

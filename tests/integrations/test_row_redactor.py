@@ -9,6 +9,7 @@ import pytest
 from sklearn_deid import NoteDeidentifier, RuleTagger, make_clinical_notes, save
 from sklearn_deid.exceptions import BundleError, DeidError
 from sklearn_deid.integrations import redact_dask, row_redactor
+from sklearn_deid.integrations.deidentifiers import as_deidentifier
 from sklearn_deid.integrations.row_redactor import RowRedactor
 from sklearn_deid.integrations.spark import arrow_redactor
 from sklearn_deid.surrogates import read_or_make_key
@@ -95,6 +96,21 @@ def test_other_model_of_a_worker_is_refused(rules, tmp_path, monkeypatch):
         RowRedactor(tmp_path, "note")
     with pytest.raises(ValueError, match="'mode' parameter"):
         RowRedactor(rules, "note", mode="nonsense")
+
+
+def test_a_model_that_is_replaced_while_it_is_loaded_is_refused(tmp_path, monkeypatch):
+    """The digest was compared before the model was read: one worker then used another model than the others."""
+    save(RuleTagger().fit([]), tmp_path / "model")
+    redactor = RowRedactor(tmp_path / "model", "note")
+
+    def replaced(model):
+        save(RuleTagger(recognizers=["date"]).fit([]), model, overwrite=True)
+        return as_deidentifier(model)
+
+    monkeypatch.setattr(row_redactor, "as_deidentifier", replaced)
+    for _ in range(2):
+        with pytest.raises(DeidError, match="another model"):
+            redactor({"note": ["roe@example.org"]}, 1)
 
 
 def test_value_that_is_no_text_is_withheld(rules):

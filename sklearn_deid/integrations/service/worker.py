@@ -88,8 +88,7 @@ class ServiceSettings:
         DeidError
             If the token is too short, or the model cannot be loaded or has changed since the start.
         """
-        if bundle_digest(self.model) != self.digest:
-            raise DeidError("The model has changed since the service started. Restart the service.", path=self.model)
+        self._check_model()
         limits = ServiceLimits(
             token=None if self.token_file is None else read_token(self.token_file),
             hosts=None if self.host is None else (*_LOCAL_NAMES, self.host.lower()),
@@ -99,7 +98,13 @@ class ServiceSettings:
         )
         # Counts of several processes are separate: each answer to /metrics comes from one process.
         worker = None if self.n_workers == 1 else str(os.getpid())
-        return make_app(self.model, limits, device=self.device, worker=worker)
+        app = make_app(self.model, limits, device=self.device, worker=worker)
+        self._check_model()  # again: the model can be replaced while it is loaded
+        return app
+
+    def _check_model(self) -> None:
+        if bundle_digest(self.model) != self.digest:
+            raise DeidError("The model has changed since the service started. Restart the service.", path=self.model)
 
 
 def read_token(path: str | os.PathLike[str]) -> str:

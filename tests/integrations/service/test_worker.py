@@ -11,6 +11,8 @@ from sklearn_deid._storage import bundle_digest
 from sklearn_deid.exceptions import DeidError
 
 pytest.importorskip("fastapi")
+from sklearn_deid.integrations.service import worker
+from sklearn_deid.integrations.service.app import make_app
 from sklearn_deid.integrations.service.guard import ServiceLimits
 from sklearn_deid.integrations.service.worker import ServiceSettings, make_worker, read_token
 
@@ -47,6 +49,18 @@ def test_a_worker_does_not_start_with_another_model(settings, environment, capsy
     with pytest.raises(SystemExit) as caught:
         make_worker()
     assert caught.value.code == 3 and "The model has changed since" in capsys.readouterr().err
+
+
+def test_a_worker_refuses_a_model_that_is_replaced_while_it_loads(settings, monkeypatch):
+    """The digest was compared before the model was read: one worker then served another model than the others."""
+
+    def replaced(model, *args, **options):
+        save(RuleTagger(recognizers=["email"]).fit([]), model, overwrite=True)
+        return make_app(model, *args, **options)
+
+    monkeypatch.setattr(worker, "make_app", replaced)
+    with pytest.raises(DeidError, match="The model has changed since"):
+        settings.make()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.2", "[::ffff:127.0.0.1]"])
