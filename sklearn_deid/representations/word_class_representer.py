@@ -290,6 +290,10 @@ class WordClassRepresenter(SentenceTransformer):
             words or a vector that is not the mean of its words.
         """
         state, arrays = saved_state(path, _CLASS)
+        if not arrays.keys() <= {"centroids", "classes_of_words"}:
+            raise BundleError(
+                f"Nothing uses {len(unused)} of the arrays. The classes are not as saved.", path=str(path)
+            )
         try:
             found = cls(**state["parameters"])
             check_constraints(found)

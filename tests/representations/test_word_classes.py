@@ -22,6 +22,7 @@ from sklearn_deid import (
     save,
     save_representation,
 )
+from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.representations import WordClassRepresenter
 from sklearn_deid.representations.casing_kinds import casing_kinds
@@ -281,6 +282,16 @@ def test_classes_that_are_not_what_they_should_be_are_refused(tmp_path, fitted, 
     save(forged(fitted, **change(fitted)), tmp_path / "classes")
     with pytest.raises(BundleError, match=text):
         load(tmp_path / "classes", embeddings=VECTORS)
+
+
+def test_an_array_that_nothing_uses_is_refused(tmp_path, fitted):
+    """Taggers and private representers refuse one; a file of classes could carry notes in it."""
+    save(fitted, tmp_path / "classes")
+    manifest, arrays = read_bundle(tmp_path / "classes")
+    state = {name: manifest[name] for name in ("class", "library_version", "state")}
+    write_bundle(tmp_path / "other", state, {**arrays, "notes": np.ones(3, np.uint8)})
+    with pytest.raises(BundleError, match="Nothing uses one of the arrays"):
+        load(tmp_path / "other", embeddings=VECTORS)
 
 
 # ---- audits
