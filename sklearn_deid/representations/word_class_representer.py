@@ -291,9 +291,7 @@ class WordClassRepresenter(SentenceTransformer):
         """
         state, arrays = saved_state(path, _CLASS)
         if not arrays.keys() <= {"centroids", "classes_of_words"}:
-            raise BundleError(
-                f"Nothing uses {len(unused)} of the arrays. The classes are not as saved.", path=str(path)
-            )
+            raise BundleError("Nothing uses one of the arrays. The classes are not as saved.", path=str(path))
         try:
             found = cls(**state["parameters"])
             check_constraints(found)
