@@ -93,8 +93,9 @@ def _is_short(value: Any) -> bool:
     if len(value) < 2 * _FEWEST_WORDS - 1:
         return True
     # Other letters can be longer in lower case, and JSON can hold blanks in escapes. Most names of columns end here.
-    is_plain = isinstance(value, str) and value.isascii() and "\\" not in value
-    return is_plain and len(value) < _PARTS[0][0] and len(value.split()) < _FEWEST_WORDS
+    if not isinstance(value, str) or not value.isascii() or "\\" in value:
+        return False
+    return len(value) < _PARTS[0][0] and len(value.split()) < _FEWEST_WORDS
 
 
 def _is_of(words: Sequence[str], value: Any) -> bool:
