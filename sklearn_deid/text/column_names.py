@@ -83,7 +83,7 @@ def repeats(text: Any, others: Iterable[Any]) -> bool:
     if not wide or not isinstance(text, str):
         return False
     words = text.casefold().split()
-    return any(_is_of(words, part) for part in _parts(wide))
+    return any(_is_of(words, part) for part in _parts(wide) if not _is_short(part))
 
 
 def _is_short(value: Any) -> bool:
@@ -126,7 +126,7 @@ def _windows(text: str, length: int) -> Iterator[str]:
 
 
 def _parts(values: Iterable[Any]) -> Iterator[Any]:
-    """Values, and the values inside of lists and objects, to any depth."""
+    """Values, and the values inside of lists and objects, to any depth. The tokens of a list also form a text."""
     left = list(values)
     while left:
         value = left.pop()
@@ -134,7 +134,16 @@ def _parts(values: Iterable[Any]) -> Iterator[Any]:
         if isinstance(value, Mapping):
             left += (*value.keys(), *value.values())
         elif isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-            left += value.ravel().tolist() if isinstance(value, np.ndarray) else value
+            items = value.ravel().tolist() if isinstance(value, np.ndarray) else list(value)
+            left += items
+            if len(items) >= _FEWEST_WORDS and all(map(_is_token, items)):
+                # Tokens of a text are too short to be found one by one. A list of diagnoses has longer items.
+                words = (item if isinstance(item, str) else item.decode("utf-8", "replace") for item in items)
+                left.append(" ".join(words))
+
+
+def _is_token(value: Any) -> bool:
+    return isinstance(value, (str, bytes)) and len(value.split()) <= 1
 
 
 def _loaded(value: str) -> Any:

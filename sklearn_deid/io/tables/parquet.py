@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 from weakref import finalize
@@ -154,7 +154,7 @@ class ParquetTable:
         for row in range(batch.num_rows):
             values = {name: column[row] for name, column in named.items()}
             # A column that nobody has named can repeat a text, such as the index of a pandas frame.
-            others = list(chain.from_iterable(map(next, copies)))
+            others = [inner if len(inner) > 1 else inner[0] for inner in map(next, copies) if inner]
             cells += self.columns.cells(values, before + row + 1, others, str(self.path))
         # A stream and not the batch alone: a batch of categories has their numbers without the categories.
         digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()

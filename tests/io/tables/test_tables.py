@@ -490,6 +490,19 @@ def test_short_values_that_repeat_a_text(text, copy):
     assert repeats(text, [copy]) and not repeats(text, ["a b c d", "encounter_number", copy[:4]])
 
 
+def test_tokens_of_a_text_in_another_column_are_refused(tmp_path):
+    """Each token is too short to be found by itself: corpora with a column of tokens beside the texts were copied."""
+    for kind in ("jsonl", "parquet"):
+        diagnoses = [" ".join(LONG.split()[:3]), *LONG.split()[3:]]
+        rows = [{"text": LONG, "tokens": diagnoses}, {"text": LONG, "tokens": LONG.split()}]
+        table = open_table(written(tmp_path / f"notes.{kind}", rows), tmp_path / f"out.{kind}", Columns(("text",)))
+        if kind == "jsonl":
+            assert change(table, tmp_path / "out.jsonl", str)[0].problems == [("row 2", REPEATED.format("text"))]
+        else:
+            with pytest.raises(CorpusFormatError, match="repeats a text"):
+                change(table, tmp_path / "out.parquet", str)
+
+
 def test_a_text_repeated_as_a_key_is_refused(tmp_path):
     """Keys inside of other values were compared, and not those of the line itself."""
     path = written(tmp_path / "notes.jsonl", [{"text": LONG, "n": 1}, {"text": LONG, LONG: 1}])
