@@ -12,6 +12,7 @@ from .rule import MAYBE_SPACE, Rule
 _FREE = r"(?<!\w)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
 _SIGN = r"(?:\s?(?i:no|nr|number|num|n|nummer|n[úu]mero))?[\s.:#º°-]{0,5}"
+_VERB = r"(?:(?<=\s)(?i:is|was)\s)?"
 # Digits and hyphens; or digits, hyphens and capitals, with a separator between letters and digits in rebuilt text.
 _DIGITS = r"\d[\d-]{2,16}"
 _MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
@@ -181,7 +182,8 @@ NUMBER_RULES = (
     _id(
         "medicalrecord-with-letters-en",
         "MEDICALRECORD",
-        rf"\b(?i:{_RECORD_EN})\b".replace(" ", r"\s{1,2}") + rf"{_SIGN}(?P<phi>{_MIXED}|\d[\d ]{{2,16}}\d)(?!\d)",
+        rf"\b(?i:{_RECORD_EN})\b".replace(" ", r"\s{1,2}")
+        + rf"{_SIGN}{_VERB}(?P<phi>{_MIXED}|\d[\d ]{{2,16}}\d)(?!\d)",
         ("en",),
         2,
         _id_length,

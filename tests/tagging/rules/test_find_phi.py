@@ -48,6 +48,7 @@ def found(text, **options):
     ("NASS: 90 78234615 13.", "SSN", "90 78234615 13"),
     ("MRN88213pt", "MEDICALRECORD", "88213"),
     ("(MRN 965-9380)", "MEDICALRECORD", "965-9380"),
+    ("the MRN is CG-123987, and", "MEDICALRECORD", "CG-123987"),
     ("NHC: 925546.", "MEDICALRECORD", "925546"),
     ("Episodio: 2967890", "VISIT", "2967890"),
     ("Acct: 3061091-4794", "ACCOUNT", "3061091-4794"),
