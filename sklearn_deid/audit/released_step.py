@@ -23,9 +23,17 @@ RELEASE_FILE = "file"
 MODEL = "model"
 # Fault of a release whose word vectors come from private notes. `save` refuses such estimators, too.
 PRIVATE_VECTORS = (
-    "The word vectors are not marked as public (is_public=True). The release depends on private notes and must not be "
-    "shared."
+    "The word vectors were trained on private notes. The release depends on these notes and must not be shared."
 )
+
+
+def is_of_private_notes(estimator: Any, vectors: Any) -> bool:
+    """Whether an estimator trained its word vectors on the notes of its `fit`.
+
+    Vectors that were read from a file again are not marked as public, also if the saved estimator was.
+    """
+    spec = getattr(estimator, "embeddings", None)
+    return isinstance(spec, str) and spec in ("auto", "corpus") and not vectors.is_public
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,7 @@ from ...representations.sharing import SharedRepresentation
 from ...sequences import TokenSequences, TokenVectors
 from ..attacks.class_check import ReleasedClassVectors
 from ..audit_data import AuditData
-from ..released_step import CLASS_FILE, CLASSES
+from ..released_step import CLASS_FILE, CLASSES, is_of_private_notes
 from .file import ReleasedFile
 from .matched_file import MatchedNotes, candidates_of
 from .vector_release import check_columns
@@ -161,6 +161,6 @@ def published(representer: Any, vectors: np.ndarray, **more: Any) -> ReleasedCla
         representer.centroids_,
         int(representer.class_size),
         kinds=representer._kinds,
-        is_public=representer._vectors.is_public,
+        is_public=not is_of_private_notes(representer, representer._vectors),
         **more,
     )

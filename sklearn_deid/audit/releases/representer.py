@@ -40,7 +40,7 @@ from ..attacks.replay import RepeatedReleases
 from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData, first_of_each
 from ..protocol import AttackResult
-from ..released_step import PRIVATE_VECTORS, REPRESENTATION
+from ..released_step import PRIVATE_VECTORS, REPRESENTATION, is_of_private_notes
 from .global_state import same_global_state
 from .new_processes import released_in_new_processes
 from .vector_release import VectorRelease, check_columns, items_of
@@ -290,7 +290,7 @@ class ReleasedRepresenter(VectorRelease):
             return [*found, "The released vectors do not state their estimator, so that nobody can check the noise."]
         # The fingerprint is that of the representer, whose settings it covers; a folder can state others beside it.
         own = self.representer._settings
-        if not self.representer._vectors.is_public:
+        if is_of_private_notes(self.representer, self.representer._vectors):
             found.append(PRIVATE_VECTORS)
         if dict(origin.settings) != own or origin.n_neighbors != own["n_neighbors"]:
             found.append(

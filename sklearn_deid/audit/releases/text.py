@@ -17,7 +17,7 @@ from ..attacks.pseudonymised_text import PseudonymisedText, PseudonymKnowledge
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..attacks.word_draws import WordDraws, draws_of_text
 from ..audit_data import AuditData
-from ..released_step import PRIVATE_VECTORS, WORDS
+from ..released_step import PRIVATE_VECTORS, WORDS, is_of_private_notes
 from .global_state import repeated_draws
 
 _NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
@@ -81,7 +81,7 @@ class ReleasedText:
         """
         if self.pseudonymizer is None:
             return None
-        if not self.pseudonymizer.mechanism_.policy.vectors.is_public:
+        if is_of_private_notes(self.pseudonymizer, self.pseudonymizer.mechanism_.policy.vectors):
             return PRIVATE_VECTORS
         phi, able, moving = self._phi_tokens()
         most = self.pseudonymizer.max_replacements

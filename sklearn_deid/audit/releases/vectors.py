@@ -18,7 +18,7 @@ from ..attacks.noise_steps import grid_faults
 from ..attacks.noise_template import NoiseTemplate
 from ..attacks.replay import RepeatedReleases
 from ..audit_data import AuditData
-from ..released_step import PRIVATE_VECTORS, VECTORS
+from ..released_step import PRIVATE_VECTORS, VECTORS, is_of_private_notes
 from .global_state import repeated_draws
 from .vector_release import VectorRelease, items_of
 
@@ -66,7 +66,7 @@ class ReleasedVectors(VectorRelease):
         A token that the perturber leaves unchanged must have exactly the vector of its word. A token whose vector is
         removed must have zeros without a minus sign. Any other bits could carry information.
         """
-        if self._perturber is not None and not self._public.is_public:
+        if self._perturber is not None and is_of_private_notes(self._perturber, self._public):
             return PRIVATE_VECTORS
         if self._perturber is None or self._perturber.max_replacements is not None:
             return None
