@@ -30,7 +30,7 @@ class Unlinked(RawVectors):
     """Templates tell candidates apart, but what is released has nothing to do with them."""
 
     def release(self, mu, mask, *, noise=True, generator=None):
-        return torch.randn(mu.shape, generator=generator)
+        return torch.randn(mu.shape, generator=generator) if noise else mu
 
     def output_std(self):
         return torch.ones(SIZE)
