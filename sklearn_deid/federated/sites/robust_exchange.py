@@ -148,30 +148,31 @@ class RobustExchangeService(ExchangeService):
         self._end(answered)
 
     def _end(self, answered: set[str]) -> None:
-        number, left_out, how = self.server.version, {}, "added"
+        number, updates, left_out, refusal = self.server.version, self._updates, {}, None
         try:
             # Where more sites are refused than not, nobody can tell who is hostile.
-            if 2 * len(self._updates) <= len(answered):
+            if 2 * len(updates) <= len(answered):
                 raise ExchangeError("Most updates of this round were refused.")
             # A refused update is one that the trimmed mean need not leave out.
-            n_trim = min(self.agreement.n_trim, (len(self._updates) - 1) // 2)
+            n_trim = min(self.agreement.n_trim, (len(updates) - 1) // 2)
             rule = self.agreement.aggregation, n_trim, self.agreement.screened, self._factor(len(answered))
-            left_out = self.server.add_round(self._updates, *rule, self._noisy)
+            left_out = self.server.add_round(updates, *rule, self._noisy)
         except ExchangeError as error:
-            self.record({"event": "refused", "site": None, "round": number, "reason": error.message})
             # Sites send no second update from the same version.
             self.server.advance()
-            how = "refused"
-        for site, reason in left_out.items():
-            self.record({"event": "refused", "site": site, "round": number, "reason": reason})
-        self._results |= {(number, site): "left out" if site in left_out else how for site in self._updates}
-        n_votes = len(self._updates) - len(left_out)
-        event = {"event": "sum", "round": number, "how": how, "sites": n_votes, "version": self.server.version}
-        self.record({**event, "screened": self._is_screened(len(self._updates))})
-        self.after_round()
+            refusal = error.message
+        how = "added" if refusal is None else "refused"
+        self._results |= {(number, site): "left out" if site in left_out else how for site in updates}
         self._late |= self.sites - answered - self.done
+        # Before anything is written: on a full disk, the next request would end the round, and add it, again.
         self._updates, self._joined, self._refused, self._half_since = {}, set(), set(), None
         self._noisy = set()
+        for site, reason in left_out.items() if refusal is None else [(None, refusal)]:
+            self.record({"event": "refused", "site": site, "round": number, "reason": reason})
+        n_votes = len(updates) - len(left_out)
+        event = {"event": "sum", "round": number, "how": how, "sites": n_votes, "version": self.server.version}
+        self.record({**event, "screened": self._is_screened(len(updates))})
+        self.after_round()
 
     def _is_screened(self, n_updates: int) -> bool:
         return self.agreement.screened and n_updates >= FEWEST_UPDATES

@@ -1,6 +1,7 @@
 """Rounds with a median or a trimmed mean between sites and a server, without a network: equal to one process, hostile
 sites, sites that are late, silent or dead."""
 
+import errno
 import struct
 import threading
 import zlib
@@ -123,6 +124,29 @@ def test_a_repeated_request_is_answered_and_a_second_update_refused():
         desk.send(site, desk.values(), 0)
     assert desk.send("a", values, 0, version=0)["applied"] is False
     assert desk.server.version == 1
+
+
+@pytest.mark.parametrize("where", ["the log", "the copy of the checkpoint"])
+def test_a_disk_that_is_full_after_the_sum_adds_no_update_twice(where):
+    desk = Desk()
+
+    def full(event=None):
+        if event is None or event["event"] == "sum":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    if where == "the log":
+        desk.service.record = full
+    else:
+        desk.service.after_round = full
+    for site in "ab":
+        desk.send(site, desk.values(), 0)
+    with pytest.raises(OSError, match="No space"):
+        desk.send("c", desk.values(), 0)
+    parameters = desk.server.parameters.copy()
+    assert [desk.fate(site, 0) for site in SITES] == ["added"] * 3
+    assert not desk.service.is_over()
+    assert desk.server.version == 1
+    np.testing.assert_array_equal(desk.server.parameters, parameters)
 
 
 def _not_a_number(values, version):
