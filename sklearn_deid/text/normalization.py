@@ -1,8 +1,8 @@
 """`normalize` replaces unusual forms of letters, digits and punctuation by ordinary characters, with exact offsets.
 
-A name can be written with zero-width characters, in full-width letters, as HTML entities or with a space after each
-letter. A tagger that was trained on ordinary notes misses most of these names. A tagger therefore reads the normalised
-text, and its spans are mapped back to the note. The note itself is never changed.
+A name can be written with zero-width characters, in full-width letters, as HTML entities or with a space or a hyphen
+after each letter. A tagger that was trained on ordinary notes misses most of these names. A tagger therefore reads the
+normalised text, and its spans are mapped back to the note. The note itself is never changed.
 
 `normalize` does not change ordinary text and accents.
 """
@@ -77,6 +77,11 @@ _BETWEEN_SINGLES = re.compile(rf"(?<=(?<!\S)[!-~{_LETTERS}]) (?=[!-~{_LETTERS}](
 _FEWEST_SINGLES, _SHARE_OF_SINGLES = 40, 0.6
 _ONE_SPACE = re.compile(r"(?<=\S) (?=\S)")
 _FEWEST_LETTERS, _FEWEST_DIGITS = 4, 7
+# Names that are spelled with one sign between all letters, such as "S-M-I-T-H, A-N-N". Commas are signs of lists.
+_SPELLED = re.compile(
+    rf"(?<![{_LETTERS}0-9])[{_LETTERS}](?P<sign>[-.*/\u00b7]| - )[{_LETTERS}](?:(?P=sign)[{_LETTERS}])+"
+    rf"(?![{_LETTERS}0-9])(?:[ ,]{{1,3}}(?:[{_LETTERS}](?P=sign)){{2,}}[{_LETTERS}](?![{_LETTERS}0-9]))*"
+)
 # Signs before a line break, without which no line is joined.
 _BREAK_AFTER_SIGN = re.compile(rf"[-/\u00ad\u2010\u2011\u2013][ \t]{{0,4}}{_BREAK}")
 # Characters that no rule for unusual forms of single characters changes: ASCII and the letters of Latin-1.
@@ -112,7 +117,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     controls of Windows-1252                        the sign of that encoding
     hyphen and line break in a word                 nothing; the hyphen between capitalised words
     line break in a number, after ``-`` or ``/``    nothing
-    letters with a space after each                 the word
+    letters with a space, hyphen, period or other   the word
+    sign after each
     digits in words and letters in numbers, as a    the letter or digit that was meant
     scanner confuses them (``20l8``, ``M00dy``)
     ==============================================  ====================================================
@@ -165,6 +171,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
         reading = reading.edited(signs)
         ligatures = [Edit(*found.span(), _LIGATURES[found[0]]) for found in _LIGATURE.finditer(reading.text)]
         reading = reading.edited(ligatures)
+    reading = reading.edited(_signs_between_letters(reading.text))
     if layout:
         reading = reading.edited(_spaces_between_letters(reading.text))
     return reading.edited(scanner_repairs(reading.text))
@@ -244,6 +251,17 @@ def _spaces_between_letters(text: str) -> list[Edit]:
             found = _SPACED_DIGITS.finditer(text, *run.span())
             parts = [part.span() for part in found if sum(map(str.isdigit, part[0])) >= _FEWEST_DIGITS]
         edits += [Edit(*space.span()) for start, end in parts for space in _ONE_SPACE.finditer(text, start, end)]
+    return edits
+
+
+def _signs_between_letters(text: str) -> list[Edit]:
+    edits = []
+    for found in _SPELLED.finditer(text):
+        letters = found[0].replace(found["sign"], "")
+        # Abbreviations with periods, such as "P.A.A.F.", are as long as short names.
+        if len(letters) >= _FEWEST_LETTERS + (found["sign"] != "-"):
+            signs = re.compile(re.escape(found["sign"])).finditer(text, *found.span())
+            edits += [Edit(*place.span()) for place in signs]
     return edits
 
 

@@ -113,10 +113,22 @@ def test_a_whole_note_with_spaces_between_its_letters():
     assert [reading.original(i, i + 1) for i in range(3)] == [(0, 1), (2, 3), (4, 5)]
 
 
+@pytest.mark.parametrize("sign", ["-", " - ", "\u2013", ".", "*", "/", "\u00b7"])
+def test_letters_with_signs_between(sign):
+    written = f"Seen: {sign.join('ALDER')}, {sign.join('Ann')}; {sign.join('Birch')}."
+    reading = normalize(written)
+    assert reading.text == "Seen: ALDER, Ann; Birch."
+    assert reading.original(6, 16) == (6, written.index(";"))
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "hepatitis A B C",
+        "A-B-C and L-R, a-e-m",
+        "P.A.A.F. in the U.S.A. at 5 l.p.m.",
+        "panels a, c, d, e, f",
+        "code 4-A-B-C-7",
         "scores 1 2 0 1 3",
         "0 1   2 3   1 1   0 2",
         "a  b  c  d  e",
