@@ -466,6 +466,7 @@ class DeidTagger(TokenTagger, TaggingNet):
     def initialize_module(self) -> DeidTagger:
         """Build the network for the classes and the kind of X (tokens or vectors) of `fit`."""
         self.module_ = build_tagger_module(self)
+        self._reads_context = self.context != "sentence"
         return self
 
     def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any, keeps: bool) -> None:

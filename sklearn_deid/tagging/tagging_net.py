@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
 from .._skorch import plain_torch
@@ -33,6 +34,7 @@ class TaggingNet(SequenceNet):
     # None without a fit on notes: taggers of earlier versions, and of `partial_fit`.
     note_memory_: NoteMemory | None = None
     _vectors_from: str | None = None  # fingerprint of a representer
+    _reads_context = False  # whether the network was built for a ``context`` other than "sentence"
     # As attributes of the class: taggers of earlier versions have no such attributes.
     lowers_uniform_casing_ = False
     marks_uniform_casing_ = False
@@ -185,6 +187,11 @@ class TaggingNet(SequenceNet):
         With ``rng``, blocks have random borders if ``random_borders`` of the `ContextBlock` is True.
         """
         context = strategy("context", self.context)
+        if self._reads_context != (context != "sentence"):
+            raise NotFittedError(
+                f"This {type(self).__name__} was trained with another context. With context={self.context!r}, call fit "
+                "again."
+            )
         if context == "sentence" or not len(X):
             return None
         if X.documents is None:
@@ -208,4 +215,6 @@ class TaggingNet(SequenceNet):
     def _features(self, words: list[str]) -> dict[str, Tensor]:
         if self._pretrained is not None:
             return self._pretrained.features(words)
-        return word_features(words, characters=self.characters is not None, vectors=self._vectors)
+        # Not the parameter `characters`, which takes effect at the next `fit`.
+        reads_characters = self.module_.words.characters is not None
+        return word_features(words, characters=reads_characters, vectors=self._vectors)

@@ -1,9 +1,11 @@
 """Neighbouring sentences as context: what can be learned from them, who sees whom, pipelines, notes, refusals."""
 
+import copy
 import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import (
@@ -239,3 +241,13 @@ def test_borders_of_blocks_are_random_on_request(notes, random_borders):
     assert (cuts == {tuple(given)}) is not random_borders
     assert held_out.units.offsets.tolist() == given, "notes are cut as they are when they are tagged"
     assert tagger._tagging_data(data.X)[0].units.offsets.tolist() == given
+
+
+def test_another_kind_of_context_needs_a_new_fit(tagger, alone, notes):
+    data = notes.to_sentences()
+    for fitted, context in ((tagger, "sentence"), (alone, "block")):
+        changed = copy.deepcopy(fitted).set_params(context=context)
+        for call in (changed.predict, lambda X, t=changed: t.partial_fit(X, data.y)):
+            with pytest.raises(NotFittedError, match=f"context='{context}', call fit again"):
+                call(data.X)
+    assert_rows_equal(copy.deepcopy(alone).set_params(context="sentence").predict(data.X), alone.predict(data.X))

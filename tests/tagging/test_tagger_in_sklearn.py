@@ -59,10 +59,11 @@ class TestParameters:
         X, y, _ = few
         tagger = DeidTagger(**FAST).fit(X, y)
         before = tagger.predict(X)
-        tagger.set_params(hidden_size=20, optimizer__weight_decay=0.01)
+        tagger.set_params(hidden_size=20, optimizer__weight_decay=0.01, characters=None)
         assert_rows_equal(tagger.predict(X), before)
         tagger.fit(X, y)
         assert tagger.module_.encoder.output_size == 40
+        assert tagger.module_.words.characters is None
         assert tagger.optimizer_.param_groups[0]["weight_decay"] == 0.01
 
     def test_init_stores_and_does_not_learn(self):
