@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ _FINER = 5  # the step is 2^5 to 2^6 times smaller than the noise
 MOST_STEPS = 2**24 - 1  # whole numbers that float32 holds
 # Numbers that are rounded at a time, so that no float64 copy of a whole release is in memory.
 _BLOCK = 2**16
+# PyTorch has one global generator for all threads. With two trainings at a time, each would draw numbers of the other.
+_turn = threading.RLock()
 
 
 def own_generator(random_state: Any) -> np.random.Generator:
@@ -38,7 +41,7 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device, bits: int =
     """Seed PyTorch's global generator from ``rng`` inside the block, and restore its state afterwards.
 
     Initial weights and dropout use the global generator. Without this function, the result of a training would depend
-    on the code that ran before the training. The block also has the modes of `plain_torch`.
+    on the code that ran before the training. The block has the properties of `kept_torch_state`.
 
     Parameters
     ----------
@@ -59,14 +62,41 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device, bits: int =
     >>> number() == number()
     True
     """
-    # The import is local because rule taggers and corpus readers must work without loading torch.
+    with kept_torch_state(device):
+        # The import is local because rule taggers and corpus readers must work without loading torch.
+        import torch
+
+        torch.manual_seed(int(rng.integers(2**bits)))
+        yield
+
+
+@contextmanager
+def kept_torch_state(device: torch.device) -> Iterator[None]:
+    """Restore the state of PyTorch's global generators after the block.
+
+    The block has the modes of `plain_torch`. Blocks in several threads run one after the other.
+
+    Parameters
+    ----------
+    device : torch.device
+        Device whose generator is restored, in addition to the generator of the CPU.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid._randomness import kept_torch_state
+    >>> before = torch.get_rng_state()
+    >>> with kept_torch_state(torch.device("cpu")):
+    ...     _ = torch.rand(1)
+    >>> torch.equal(torch.get_rng_state(), before)
+    True
+    """
     import torch
 
     from ._skorch import plain_torch
 
     # Without a list of devices, fork_rng would also save the state of every CUDA device.
-    with plain_torch(), torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.manual_seed(int(rng.integers(2**bits)))
+    with _turn, plain_torch(), torch.random.fork_rng([device] if device.type == "cuda" else []):
         yield
 
 

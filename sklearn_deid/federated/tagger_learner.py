@@ -16,8 +16,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 from torch import Tensor
 
-from .._randomness import own_generator
-from .._skorch import plain_torch, resolve_device
+from .._randomness import kept_torch_state, own_generator
+from .._skorch import resolve_device
 from ..exceptions import ExchangeError
 from ..tagging.network_size import network_size
 from ..tagging.splits import hold_out_patients
@@ -409,7 +409,7 @@ class TaggerLearner:
     @contextmanager
     def _random_stream(self) -> Iterator[None]:
         """Continue torch's global random stream from the end of the last epoch. A failed epoch changes nothing."""
-        with plain_torch(), torch.random.fork_rng(devices=[self._device] if self._device.type == "cuda" else []):
+        with kept_torch_state(self._device):
             torch.set_rng_state(self._stream[0])
             if len(self._stream) > 1:
                 torch.cuda.set_rng_state(self._stream[1], self._device)

@@ -197,7 +197,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
         Random seed of weights, dropout, batches and span swapping. The tagger does not change the state of the global
-        random generators.
+        random generators. Trainings in several threads of a process therefore run one after the other.
     **skorch_parameters
         Parameters of skorch. ``optimizer``: a torch optimizer class, default `torch.optim.NAdam`. ``callbacks``: a list
         of skorch callbacks, default None. ``warm_start``: whether `fit` continues from the weights of the last `fit`,

@@ -2,9 +2,11 @@
 
 import math
 import secrets
+import threading
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from randomgen import ChaCha
@@ -15,6 +17,7 @@ from sklearn_deid._randomness import (
     is_grid,
     on_grid,
     own_generator,
+    own_torch_stream,
     release_generator,
     to_grid,
 )
@@ -48,6 +51,33 @@ def test_a_seed_gives_the_stream_of_training(seed):
     assert release_generator(given) is given
     legacy = [np.random.RandomState(3) for _ in range(2)]
     assert release_generator(legacy[0]).random(5).tolist() == own_generator(legacy[1]).random(5).tolist()
+
+
+def test_another_thread_draws_no_number_of_a_training():
+    inside, goes_on, found = threading.Event(), threading.Event(), []
+
+    def drawn(seed, between=lambda: None):
+        with own_torch_stream(own_generator(seed), torch.device("cpu")):
+            first = torch.rand(1).item()
+            between()
+            return [first, torch.rand(1).item()]
+
+    def meet():
+        inside.set()
+        goes_on.wait()
+
+    other = threading.Thread(target=lambda: found.append(drawn(1, meet)))
+
+    def begin():
+        other.start()
+        inside.wait(0.5)  # set if the other thread does not wait for its turn
+
+    alone, before = [drawn(seed) for seed in (0, 1)], torch.get_rng_state()
+    assert drawn(0, begin) == alone[0]
+    goes_on.set()
+    other.join()
+    assert found == [alone[1]]
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 @given(st.lists(st.floats(1e-30, 1e20), min_size=1, max_size=5))
