@@ -65,15 +65,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_skip_broken(parser)
 
 
-def _is_partly_annotated(arguments: argparse.Namespace) -> bool:
-    """Whether some notes were never annotated, and the target format would show them as notes without PHI."""
-    if not FORMATS[arguments.to].annotated:
-        return False
+def _annotated(arguments: argparse.Namespace) -> tuple[bool, bool]:
+    """Whether somebody has annotated any of the notes, and all of the notes, as far as the format of SRC shows it."""
+    if arguments.format is not None and not FORMATS[arguments.format].annotated:
+        return False, False
     unanswered = unanswered_ids(arguments.corpus, arguments.format, arguments.encoding)
     if not unanswered:
-        return False
+        return True, True
     found = iter_documents(arguments.corpus, arguments.format, on_error=_skip, encoding=arguments.encoding)
-    return not {note.doc_id for note in found} <= unanswered
+    return not {note.doc_id for note in found} <= unanswered, False
 
 
 def _skip(error: CorpusFormatError) -> None:
@@ -88,8 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
     if output.is_used() and not arguments.overwrite:
         raise DeidError("DST exists already. Use --overwrite to replace it, or another DST.", path=str(target))
     # All notes are read and checked before the first one is written.
-    result = read_annotated(arguments, gold=_is_partly_annotated(arguments))
-    write_corpus(result.corpus, target, arguments.to, lossy=arguments.lossy, overwrite=arguments.overwrite)
+    any_annotated, all_annotated = _annotated(arguments)
+    is_annotation = FORMATS[arguments.to].annotated
+    # Of partly annotated notes, the others would look like notes without PHI.
+    result = read_annotated(arguments, gold=is_annotation and any_annotated and not all_annotated)
+    form = FORMATS[arguments.to] if any_annotated else FORMATS[arguments.to].for_unread()
+    write_corpus(result.corpus, target, form, lossy=arguments.lossy, overwrite=arguments.overwrite)
     print(f"{counted(len(result.corpus), 'note')} converted, {len(result.errors)} left out.")
     if any(map(is_predicted, result.corpus)):
         warn_of_predictions(arguments.to)

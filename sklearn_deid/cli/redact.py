@@ -122,7 +122,7 @@ def _run_notes(arguments: argparse.Namespace) -> int:
     named = {} if reviewed is None else {"reviewed": reviewed.digest}
     output = NoteOutput(
         path,
-        FORMATS["jsonl" if path.suffix.lower() == ".jsonl" else "text"].for_redacted(),
+        FORMATS["jsonl" if path.suffix.lower() == ".jsonl" else "text"].for_unread(),
         **_handling(arguments),
         numbers=numbers,
         stamp=_stamp(arguments, "redact", replacements, **named),

@@ -54,8 +54,8 @@ class Format:
         which would look like documents without PHI. None for a format whose files do not show whether a note was
         annotated.
     write_text : callable, optional
-        ``write_text(document, lossy)`` replaces ``write`` for redacted notes, if ``write`` without spans would say that
-        somebody has read the note and found no PHI.
+        ``write_text(document, lossy)`` replaces ``write`` for notes that nobody has read, if ``write`` without spans
+        would say that somebody has read the note and found no PHI.
     annotated : bool, default=True
         Whether the files contain spans.
     writable : bool, default=True
@@ -77,8 +77,8 @@ class Format:
     annotated: bool = True
     writable: bool = True
 
-    def for_redacted(self) -> Format:
-        """Return the format that writes redacted notes."""
+    def for_unread(self) -> Format:
+        """Return the format that writes notes that nobody has read, such as raw and redacted notes."""
         return self if self.write_text is None else replace(self, write=self.write_text)
 
 

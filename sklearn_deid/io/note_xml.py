@@ -71,6 +71,9 @@ def xml_format(name: str, dialect: Dialect) -> Format:
     def write(document: Document, lossy: bool = False) -> dict[str, str]:
         return {".xml": _render_note(document, dialect, lossy)}
 
+    def write_text(document: Document, lossy: bool = False) -> dict[str, str]:
+        return {".xml": _render_note(document, dialect, lossy, has_tags=False)}
+
     def recognise(files: Sequence[Path]) -> bool:
         first = next((file for file in files if file.suffix.lower() == ".xml"), None)
         # Only the first file is parsed: the check must stay fast for folders with many notes.
@@ -81,7 +84,7 @@ def xml_format(name: str, dialect: Dialect) -> Format:
         found = _read(SourceLocation(str(path), path.stem), path, encoding, dialect)
         return set() if found.has_tags else {path.stem}
 
-    return Format(name, (".xml",), read, write, recognise=recognise, unanswered=unanswered)
+    return Format(name, (".xml",), read, write, recognise=recognise, unanswered=unanswered, write_text=write_text)
 
 
 class _Elements:
@@ -145,15 +148,18 @@ def _read(place: SourceLocation, path: Path, encoding: str | None, dialect: Dial
     return found
 
 
-def _render_note(document: Document, dialect: Dialect, lossy: bool) -> str:
-    """Content of a document's file. With ``lossy``, each character that XML cannot represent is replaced by a space."""
+def _render_note(document: Document, dialect: Dialect, lossy: bool, *, has_tags: bool = True) -> str:
+    """Content of a document's file. With ``lossy``, each character that XML cannot represent is replaced by a space.
+
+    Without TAGS, the file shows that nobody has annotated the note.
+    """
     place = SourceLocation(None, document.doc_id)
     text = writable_xml(place, document.text, lossy)
     root = dialect.root + _root_attributes(place, document, dialect)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<{root}>", f"<TEXT>{_cdata(text)}</TEXT>", "<TAGS>"]
-    for number, span in enumerate(document.spans, start=1):
-        lines.append(_render_span(place, text, f"T{number}", span, dialect))
-    return "\n".join([*lines, "</TAGS>", f"</{dialect.root}>", ""])
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<{root}>", f"<TEXT>{_cdata(text)}</TEXT>"]
+    spans = [_render_span(place, text, f"T{number}", span, dialect) for number, span in enumerate(document.spans, 1)]
+    tags = ["<TAGS>", *spans, "</TAGS>"] if has_tags else []
+    return "\n".join([*lines, *tags, f"</{dialect.root}>", ""])
 
 
 def _check_ids(place: SourceLocation, tags: list[tuple[str, dict[str, str]]]) -> None:

@@ -21,7 +21,7 @@ from .registry import FORMATS, get_format
 def write_corpus(
     corpus: Iterable[Document],
     path: str | PathLike[str],
-    format: str | None = None,
+    format: str | Format | None = None,
     *,
     lossy: bool = False,
     overwrite: bool = False,

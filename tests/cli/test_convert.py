@@ -77,6 +77,21 @@ def test_notes_that_nobody_has_annotated_do_not_become_notes_without_phi(run, tm
     assert run("convert", tmp_path / "in.jsonl", tmp_path / "text", "--to", "text", "--lossy")[0] == 0
 
 
+@pytest.mark.parametrize("form", ["jsonl", "prodigy", "i2b2", "meddocan-xml", "labelstudio"])
+def test_raw_notes_stay_notes_that_nobody_has_annotated(run, tmp_path, form):
+    """The files said that a person had found no PHI: next to reviewed notes, the raw notes were trained on and left."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.txt").write_text("Seen by Zyxwvutski.", encoding="utf-8")
+    target = tmp_path / {"jsonl": "o.jsonl", "prodigy": "o.prodigy.jsonl", "labelstudio": "o.json"}.get(form, "o")
+    assert run("convert", tmp_path / "raw", target, "--from", "text", "--to", form)[0] == 0
+    # Another format keeps this knowledge.
+    assert run("convert", target, tmp_path / "again.jsonl", "--from", form, "--to", "jsonl")[0] == 0
+    assert [*read_corpus(tmp_path / "again.jsonl")] == [Document("a", "Seen by Zyxwvutski.")]
+    for path, known in ((target, form), (tmp_path / "again.jsonl", "jsonl")):
+        code, _, err = run("train", path, "--format", known, "--model", tmp_path / "model")
+        assert (code, "Nobody has marked PHI in this note" in err) == (2, True)
+
+
 def test_existing_target_is_refused(run, gold, tmp_path):
     command = ["convert", gold, tmp_path / "o.jsonl", "--to", "jsonl"]
     assert [run(*command)[0], run(*command)[0], run(*command, "--overwrite")[0]] == [0, 2, 0]

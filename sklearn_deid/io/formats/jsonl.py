@@ -38,7 +38,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def write_text(document: Document, lossy: bool = False) -> dict[str, str]:
-    """One line without the key ``spans``: a redacted note must not look like a note that somebody has read."""
+    """One line without the key ``spans``: a raw or redacted note must not look like a note that somebody has read."""
     return {".jsonl": dump_task(document, {"doc_id": document.doc_id, "text": document.text}, "meta")}
 
 

@@ -47,6 +47,12 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     return {".prodigy.jsonl": dump_task(document, record, "doc_meta")}
 
 
+def write_text(document: Document, lossy: bool = False) -> dict[str, str]:
+    """Document as one task without the key ``spans``: nobody has read the note."""
+    record = {"text": document.text, "doc_id": document.doc_id}
+    return {".prodigy.jsonl": dump_task(document, record, "doc_meta")}
+
+
 def unanswered(path: Path, encoding: str | None = None) -> set[str]:
     """Ids of the tasks without spans and without an answer, as in a file that is not annotated yet."""
     return unanswered_lines(path, encoding, "doc_meta", {"spans", "answer"})
@@ -77,4 +83,5 @@ FORMAT = Format(
     one_document=False,
     resumable=False,
     unanswered=unanswered,
+    write_text=write_text,
 )
