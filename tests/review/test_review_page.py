@@ -3,6 +3,7 @@
 import http.server
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -218,13 +219,37 @@ def test_the_output_of_a_model_is_no_file_of_finished_notes(opened, tmp_path):
     assert opened.text("#counts") == "0 of 3 notes finished"
 
 
+@pytest.mark.parametrize("mode", ["review", "signoff"])
+def test_a_file_without_any_span_is_pointed_out(page, tmp_path, mode):
+    """Such a file, as of raw notes, finished all notes of the page without a word."""
+    write_review_page(tmp_path / "page.html", NOTES, LABELS, mode=mode)
+    opened = page.open(tmp_path / "page.html")
+    lines = [{"doc_id": note.doc_id, "text": note.text, "spans": []} for note in NOTES]
+    (tmp_path / "raw.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "raw.jsonl"))
+    doubt = " None of them has a span: if nobody has read them, undo takes all of them back."
+    wait_for(opened, f"3 finished notes are read.{doubt if mode == 'review' else ''}", "#status")
+    opened.click("#undo")
+    assert opened.text("#counts") == "0 of 3 notes finished"
+
+
+def test_spans_of_a_model_among_those_of_a_reader_finish_no_note(opened, tmp_path):
+    """A reading, to which the output of `suggest` was appended, finished the notes that nobody had read."""
+    read = replace(NOTES[0], spans=(Span(0, 4, "DATE", "DATE"),))
+    write_corpus([read, NOTES[1]], tmp_path / "joined.jsonl")
+    opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "joined.jsonl"))
+    wait_for(opened, "1 finished notes are read. 1 are no finished notes of this page.", "#status")
+    assert opened.text("#counts") == "1 of 3 notes finished"
+
+
 def test_a_file_that_replaces_other_work_says_so(opened, tmp_path):
     """The file of a second reader took away, unseen, what the first one had marked."""
     opened.select("3 May").choose_label("DATE").click("#mark").click("#finish")
     lines = [{"doc_id": note.doc_id, "text": note.text, "spans": []} for note in NOTES]
     (tmp_path / "second.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "second.jsonl"))
-    message = "3 finished notes are read. 1 replace other work on finished notes. Undo takes all of them back."
+    doubt = "None of them has a span: if nobody has read them, undo takes all of them back."
+    message = f"3 finished notes are read. {doubt} 1 replace other work on finished notes. Undo takes all of them back."
     wait_for(opened, message, "#status")
     opened.click("#undo")
     assert spans(opened.saved()[0]) == [("Birch", "DOCTOR"), ("3 May", "DATE")]

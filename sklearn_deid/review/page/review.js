@@ -178,12 +178,12 @@
     }
     // The output of `suggest` and `tag`: the page would save the spans of a model as read by a person.
     const annotated = records.filter((record) => record && Array.isArray(record.spans) && record.spans.length);
-    const isPredicted = (record) => record.spans.every((span) => span && typeof span.confidence === "number");
+    const isPredicted = (record) => annotated.includes(record) && record.spans.every((span) => span && typeof span.confidence === "number");
     if (annotated.length && annotated.every(isPredicted)) return say("All spans of this file have the confidence of a model: nobody has read its notes.", true);
     // Two readings of one note, as in the joined files of two readers: which of them holds?
     const times = new Map();
     for (const record of records) if (record) times.set(record.doc_id, (times.get(record.doc_id) || 0) + 1);
-    const usable = records.filter((record) => isFinished(record) && times.get(record.doc_id) === 1);
+    const usable = records.filter((record) => isFinished(record) && !isPredicted(record) && times.get(record.doc_id) === 1);
     const found = new Map(usable.map((record) => [indexOf.get(record.doc_id), record]));
     let replaced = 0;
     change(found.keys(), (note, index) => {
@@ -195,9 +195,12 @@
     });
     showAll();
     const left = records.length - usable.length;
+    // Files of other programs may hold raw notes with empty lists. Of a release, most notes have no leak.
+    const isEmpty = data.mode === "review" && usable.length > 0 && !usable.some((record) => record.spans.length);
     say(`${usable.length} finished notes are read.`
+      + (isEmpty ? " None of them has a span: if nobody has read them, undo takes all of them back." : "")
       + (replaced ? ` ${replaced} replace other work on finished notes. Undo takes all of them back.` : "")
-      + (left ? ` ${left} are no finished notes of this page.` : ""), left + replaced > 0);
+      + (left ? ` ${left} are no finished notes of this page.` : ""), isEmpty || left + replaced > 0);
   }
 
   // ---- what is shown
