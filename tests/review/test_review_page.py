@@ -340,6 +340,23 @@ def test_a_slow_write_does_not_replace_a_later_one(opened):
     assert [json.loads(line)["doc_id"] for line in lines] == ["n1", "n2"]
 
 
+@pytest.mark.parametrize(("width", "height"), [(640, 400), (420, 800)])
+@pytest.mark.parametrize("mode", ["review", "signoff"])
+def test_the_note_can_be_read_at_a_zoom_of_200_percent_and_in_a_narrow_window(page, tmp_path, mode, width, height):
+    """A reader of a sign-off saw a single line of the note, and buttons were cut off."""
+    release = [Document("n1", "Seen by Birch.\n" * 100)]
+    write_review_page(tmp_path / "page.html", release, LABELS, mode=mode)
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page.open(tmp_path / "page.html")
+        script = "return [document.documentElement.scrollWidth, document.getElementById('note').clientHeight]"
+        right, shown = page.driver.execute_script(script)
+        assert right <= width and shown > height / 2
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_the_list_holds_only_the_rows_in_view(page, tmp_path):
     notes = [Document(f"n{number:04}", "Seen by Birch.") for number in range(1000)]
     write_review_page(tmp_path / "review.html", notes, LABELS)
