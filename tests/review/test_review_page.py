@@ -357,6 +357,34 @@ def test_the_note_can_be_read_at_a_zoom_of_200_percent_and_in_a_narrow_window(pa
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_all_buttons_are_reached_by_keys_and_keys_work_after_each_choice(opened, tmp_path):
+    """ "Open file" could not be reached, and after it and the choice of the view, the keys of the page did nothing."""
+    from selenium.webdriver import ActionChains, Keys
+
+    reached, active = set(), "return document.activeElement.id"
+    for _ in range(25):
+        ActionChains(opened.driver).send_keys(Keys.TAB).perform()
+        reached.add(opened.driver.execute_script(active))
+    buttons = """return [...document.querySelectorAll('button[id], input, select')]
+      .filter((element) => element.checkVisibility()).map((element) => element.id)"""
+    assert {"open", "save", "view"} <= set(opened.driver.execute_script(buttons)) <= reached
+    line = json.dumps({"doc_id": "n1", "text": NOTES[0].text, "spans": [{"start": 0, "end": 4, "label": "DATE"}]})
+    (tmp_path / "read.jsonl").write_text(line)
+    opened.driver.execute_script("document.getElementById('open').focus()")
+    opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "read.jsonl"))
+    wait_for(opened, "1 finished notes are read.", "#status")
+    opened.press("n")
+    assert opened.text("#name") == "n2"
+
+
+def test_shift_with_an_arrow_extends_the_selection(opened):
+    """The keys chose another span instead, and "M" marked the shorter selection."""
+    from selenium.webdriver.common.keys import Keys
+
+    opened.select("3 Ma").choose_label("DATE").select("3 Ma").press(Keys.SHIFT + Keys.ARROW_RIGHT).press(Keys.NULL, "m")
+    assert ("3 May", "DATE") in opened.marks()
+
+
 def test_the_list_holds_only_the_rows_in_view(page, tmp_path):
     notes = [Document(f"n{number:04}", "Seen by Birch.") for number in range(1000)]
     write_review_page(tmp_path / "review.html", notes, LABELS)

@@ -491,10 +491,14 @@
     pick(byId("label").value);
     byId("note").focus({ preventScroll: true });
   });
-  byId("view").addEventListener("change", showNote);
+  byId("view").addEventListener("change", () => {
+    showNote();
+    byId("note").focus({ preventScroll: true });
+  });
   byId("open").addEventListener("change", (event) => {
     if (event.target.files[0]) open(event.target.files[0]);
     event.target.value = "";
+    byId("note").focus({ preventScroll: true });
   });
   addEventListener("beforeunload", (event) => {
     if (unsaved) event.preventDefault();
@@ -525,7 +529,8 @@
       event.preventDefault();
       return key === "enter" ? finish() : undo();
     }
-    if (event.altKey || (key === "enter" && event.target.tagName === "BUTTON")) return;
+    // Shift with an arrow extends the selection of the browser.
+    if (event.altKey || (key === "enter" && event.target.tagName === "BUTTON") || (event.shiftKey && key.startsWith("arrow"))) return;
     const border = { a: ["start", -1], s: ["start", 1], d: ["end", -1], f: ["end", 1] }[key];
     if (border) moveBorder(...border, event.shiftKey);
     else if (key === "e") everywhere(event.shiftKey ? all() : [now], false);
