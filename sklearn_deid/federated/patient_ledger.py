@@ -245,7 +245,9 @@ class PatientLedger:
         if self.path is None:
             return
         content = {"kind": _KIND, **{name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS)}}
-        write_file(self.path, (json.dumps(content, indent=2) + "\n").encode("ascii"), private=True)
+        # A new file would replace a link, and the file behind the link would still hold the old number of steps.
+        path = Path(self.path).resolve()
+        write_file(path, (json.dumps(content, indent=2) + "\n").encode("ascii"), private=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PatientLedger:

@@ -333,6 +333,15 @@ class TestLedger:
             learner.train_epoch()
         assert PatientLedger.load(path).n_spent == 4
 
+    def test_ledger_behind_a_link_counts_the_steps(self, tmp_path):
+        """The link was replaced by a file, and the ledger behind the link still said that nothing was spent."""
+        path, link = tmp_path / "ledger.json", tmp_path / "link.json"
+        link.symlink_to(path)
+        self.ledger(path)._write()
+        PatientLedger.load(link).charge(5)
+        assert link.is_symlink()
+        assert PatientLedger.load(path).n_spent == 5
+
     def test_two_trainings_with_one_ledger_forget_no_step(self, tmp_path, without_accountant):
         """The second one wrote its own number of steps over the larger one."""
         path = tmp_path / "ledger.json"
