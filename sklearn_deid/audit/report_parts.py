@@ -97,6 +97,8 @@ _LIMITS = (
     "Intervals hold for other sentences of the same kind. They do not hold for other hospitals or for single persons.",
     "Each further release of the same notes discloses more. The figures hold only for the stated number of releases.",
     "Rare events, professions and whole stories can identify a person without any name. They were not attacked.",
+    "Attacks on the memory of a tagger or representer train new models with its parameters. The weights of the given "
+    "model were not attacked: more can be in them, for example after a longer training.",
     "This report does not decide whether a release is lawful.",
 )
 

@@ -226,6 +226,12 @@ def test_taggers_are_attacked_if_asked_for(leaky, data):
     tagger = DeidTagger(**TAGGER).fit(X, y)
     report = auditor(["membership_threshold", "canaries"]).audit(tagger, X, y, groups)
     assert {r.threat for r in report.results} == {"model"} and report.with_status("ok")
+    # The report read as if the given weights had been attacked, so that an overfitted tagger seemed to be tested.
+    phrases = [result.phrase for result in report.results]
+    assert (
+        "a new tagger that was trained with the parameters of this tagger" in phrases[0] and "new model" in phrases[1]
+    )
+    assert "The weights of the given model were not attacked" in report.to_markdown()
     pipe = Pipeline([("rep", leaky), ("tag", DeidTagger(**TAGGER).fit(leaky.transform(X), y))])
     report = auditor("membership_threshold").audit(pipe, X, y, groups)
     assert [r.attack.n > 0 for r in report.results] == [True]

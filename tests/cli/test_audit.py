@@ -126,7 +126,7 @@ def test_wrong_options_stop(run, folder, tmp_path):
 
 def test_what_a_saved_representer_remembers_is_attacked_by_name(run, folder):
     code, out, _ = run(*command(folder, "--attacks", "membership_representer", "--quiet"))
-    assert code == 0 and "model: A user of the model" in out and "Caution: Attacks on the model" in out
+    assert code == 0 and "model: A recipient of a new representer" in out and "Caution: Attacks on the model" in out
 
 
 @pytest.fixture(scope="module")

@@ -128,8 +128,8 @@ class CanaryAttack(AuditAttack):
     releases = (MODEL,)
     presets = (AttackPreset("canaries", "Planted names", 5.0, 60.0, anew=True),)
     phrase = (
-        "A user of the model who holds the sentence around a name ranks the name that was there before {} of other "
-        "names"
+        "A user of a new model that was trained with planted names, who holds the sentence around a name, ranks the "
+        "name that was there before {} of other names"
     )
     attacker = (
         "A user of the tagger who sees its probabilities, and holds the sentence around a name and a list of names of "

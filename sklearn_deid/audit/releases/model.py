@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -47,7 +48,7 @@ class ReleasedModel:
     def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
         """Knowledge of a membership attacker, a tagger to attack, and a function that describes the result."""
         data = self.data
-        return MembershipKnowledge(self._train, data.X, data.y, data.groups), self._released, lambda found: found
+        return MembershipKnowledge(self._train, data.X, data.y, data.groups), self._released, _of_a_new_training
 
     @property
     def training_set(self) -> TrainingSet:
@@ -91,6 +92,15 @@ class ReleasedModel:
         # The most frequent label. Among equal counts the name of the label decides, so that the choice is reproducible.
         tag = min(starts, key=lambda label: (-starts[label], label))
         return ["Seen", "today", ":", name, "."], ["O", "O", "O", tag, "O"]
+
+
+def _of_a_new_training(found: AttackResult) -> AttackResult:
+    """Describe a membership result as a result on another tagger: the weights of the given tagger were not read."""
+    phrase = (
+        "A user of a new tagger that was trained with the parameters of this tagger decides correctly for {} of "
+        "sentences whether they were in the training data of the new tagger"
+    )
+    return replace(found, phrase=phrase)
 
 
 def _retrainable(estimator: Any) -> Any:

@@ -118,10 +118,10 @@ class ReleasedRepresenter(VectorRelease):
     def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
         """Knowledge of a membership attacker, a representer to attack, and a function that describes the result.
 
-        The attacked representer is trained in the same way on half of the patients, because the training patients of
-        the published representer are unknown here. A published representer contains no tagger, so that the only
-        measurable quantity of a sentence is its distance to its counterfactuals. The attack therefore measures only
-        sentences with a replaceable token.
+        The attacked representer is trained with the same parameters on half of the patients, because the training
+        patients of the published representer are unknown here. The attack does not read the tagger that is published
+        with a representer. The measured quantity of a sentence is its distance to its counterfactuals. The attack
+        therefore measures only sentences with a replaceable token.
         """
         data, pairs = self.data, self.pairs
         # Sentences with a token that can be replaced.
@@ -433,12 +433,16 @@ def published_network(representer: Any) -> Representer:
 
 
 def _of_the_representer(found: AttackResult) -> AttackResult:
-    """Describe a membership result as a result on the representer."""
+    """Describe a membership result as a result on a representer that was trained anew."""
     attacker = (
         "A recipient of the published representer who knows how it is trained, and holds sentences. Some of these "
         "sentences may be in the training data."
     )
-    return replace(found, name=f"{found.name}, of the representer", attacker=attacker)
+    phrase = (
+        "A recipient of a new representer that was trained with the parameters of this representer decides correctly "
+        "for {} of sentences whether they were in the training data of the new representer"
+    )
+    return replace(found, name=f"{found.name}, of the representer", attacker=attacker, phrase=phrase)
 
 
 _N_DRAWS = 4
