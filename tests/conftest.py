@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import settings
 
 # Sums of several threads round differently from those of the single thread of a process of joblib.
@@ -36,6 +37,16 @@ def pytest_collection_finish(session):
                 logger.propagate = True
         # Counting walks along all that is frozen, for a tenth of a second, and each command of a test wants to know.
         gc.get_freeze_count = cache(gc.get_freeze_count)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """Set the global generators, which a test would otherwise find as the tests before it left them.
+
+    ``torch.manual_seed`` would keep a list of all its calls for a CUDA device that is not there.
+    """
+    torch.default_generator.manual_seed(0)
+    np.random.seed(0)
 
 
 @pytest.fixture
