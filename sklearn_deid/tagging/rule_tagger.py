@@ -115,7 +115,10 @@ class RuleTagger(TokenTagger, BaseEstimator):
             labels = {label for row in check_tags(y, check_sequences(X)) for _, _, label in labels_of(row)}
         auto = isinstance(self.label_scheme, str) and self.label_scheme == "auto"
         self.label_map_ = infer_label_map(labels) if auto else rule_label_map(self.label_scheme)
-        self._rules = self._labelled_rules(LANGUAGES if self.language == "auto" else self.language)
+        # Rules without a label would match, and their matches would take the place of PHI that overlaps them.
+        self._by_note = self.language == "auto"
+        selected = select_rules(self.recognizers, LANGUAGES if self._by_note else self.language)
+        self._rules = tuple(rule for rule in selected if self.label_map_[rule.kind] is not None)
         found = sorted({str(self.label_map_[rule.kind]) for rule in self._rules})
         if not found:
             # Notes would be returned unchanged.
@@ -149,7 +152,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         check_is_fitted(self)
         way_out = "Place the rules before the step that makes vectors of tokens: HybridTagger(RuleTagger(), pipeline)."
         sentences = token_rows(X, "RuleTagger", way_out)
-        rules = self._rules_of(sentences) if self.language == "auto" else repeat(self._rules, len(sentences))
+        rules = self._rules_of(sentences) if self._by_note else repeat(self._rules, len(sentences))
         return object_rows(self._tags(row, own) for row, own in zip(sentences, rules, strict=True))
 
     def __sklearn_tags__(self) -> Tags:
@@ -157,11 +160,6 @@ class RuleTagger(TokenTagger, BaseEstimator):
         # y only chooses the names of the labels.
         tags.target_tags.required = False
         return tags
-
-    def _labelled_rules(self, languages: Any) -> tuple[Rule, ...]:
-        """Rules that have a label. Matches of other rules would take the place of PHI that overlaps them."""
-        rules = select_rules(self.recognizers, languages)
-        return tuple(rule for rule in rules if self.label_map_[rule.kind] is not None)
 
     def _rules_of(self, sentences: Any) -> Iterator[tuple[Rule, ...]]:
         """Rules of the language of the document of each sentence."""
@@ -173,8 +171,12 @@ class RuleTagger(TokenTagger, BaseEstimator):
         words: dict[Any, list[str]] = {}
         for document, row in zip(sentences.documents, sentences, strict=True):
             words.setdefault(document, []).extend(row)
-        rules = {d: self._labelled_rules(note_languages(" ".join(row))) for d, row in words.items()}
-        return (rules[document] for document in sentences.documents)
+        languages = {d: note_languages(" ".join(row)) for d, row in words.items()}
+        rules = {
+            chosen: tuple(rule for rule in self._rules if not set(chosen).isdisjoint(rule.languages))
+            for chosen in set(languages.values())
+        }
+        return (rules[languages[document]] for document in sentences.documents)
 
     def _tags(self, tokens: list[str], rules: tuple[Rule, ...]) -> list[str]:
         # A dash of any length joins the tokens beside it, as a hyphen does.

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, load, make_clinical_notes, save
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.sequences import TokenSequences
 from sklearn_deid.text import is_allowed, tokenize
 
 from .conftest import assert_rows_equal
@@ -160,3 +161,14 @@ def test_labels_that_could_act_where_redacted_notes_are_shown_are_refused(tmp_pa
     write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
     with pytest.raises(BundleError, match="cannot be used"):
         load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("language", [None, "auto"])
+def test_parameters_take_effect_at_the_next_fit(language):
+    notes = TokenSequences.from_rows(X).with_documents([0, 0, 1, 1])
+    tagger = RuleTagger(language=language).fit(notes)
+    expected = tagger.predict(notes)
+    tagger.set_params(recognizers=[], language="de", label_scheme="meddocan")
+    assert_rows_equal(tagger.predict(notes), expected)
+    with pytest.raises(ValueError, match="The rules find nothing"):
+        tagger.fit(notes)
