@@ -155,12 +155,9 @@ def _hybrid_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> Hyb
 
 def _voting_tagger_apart(model: VotingTagger) -> tuple[dict[str, Any], list[Any]]:
     check_is_fitted(model, "estimators_")
-    state = {
-        "names": list(model.named_estimators_),
-        "weights": None if model.weights is None else model._weights().tolist(),
-        "labels": model._labels,
-    }
-    return state, list(model.estimators_)
+    taggers = model._voters()
+    weights = None if model.weights is None else model._weights().tolist()
+    return {"names": list(taggers), "weights": weights, "labels": model._labels}, list(taggers.values())
 
 
 def _voting_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> VotingTagger:

@@ -117,16 +117,20 @@ class VotingTagger(MarginalTagger, NamedEstimators):
         """Weighted mean of the marginals of all taggers."""
         check_is_fitted(self, "estimators_")
         X = check_sequences(X)
-        # A tagger that is dropped after the training is left out.
-        names, weights = [name for name, _ in self._kept()], self._weights()
-        if not self.named_estimators_.keys() >= set(names):
-            raise NotFittedError("The taggers of this VotingTagger have changed: call fit again.")
+        taggers, weights = self._voters(), self._weights()
         # shape: (n_tokens, n_classes)
         total = np.zeros((len(X.data), 1 + 2 * len(self._labels)))
         # The marginals of one tagger at a time are in memory.
-        for name, weight in zip(names, weights / weights.sum(), strict=True):
-            total += weight * read_marginals(self.named_estimators_[name], X, self._labels).data
+        for tagger, weight in zip(taggers.values(), weights / weights.sum(), strict=True):
+            total += weight * read_marginals(tagger, X, self._labels).data
         yield PhiMarginals(self._labels, total, X.offsets)
+
+    def _voters(self) -> dict[str, Any]:
+        """Fitted taggers by name, without taggers that were dropped after the training."""
+        names = [name for name, _ in self._kept()]
+        if not self.named_estimators_.keys() >= set(names):
+            raise NotFittedError("The taggers of this VotingTagger have changed: call fit again.")
+        return {name: self.named_estimators_[name] for name in names}
 
     def _kept(self) -> list[tuple[str, Any]]:
         """Check names, weights and taggers, and return the taggers that are not dropped."""

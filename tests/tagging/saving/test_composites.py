@@ -1,9 +1,11 @@
 """Taggers around taggers: a loaded one does what the saved one did; what does not fit together is refused."""
 
+import copy
 import json
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_deid import (
@@ -21,6 +23,7 @@ from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
 from sklearn_deid.tagging import NotePriorTagger, WordBiasTagger
 
+from ..conftest import assert_rows_equal
 from .conftest import X, Y, fit_small
 
 SEEN = [*X, ["Mrs", "Cedar", ",", "3", "/", "4", "/", "2019"], [], ["a"] * 40]
@@ -63,6 +66,18 @@ def test_round_trip(models, name, tmp_path):
     save(loaded, tmp_path / "again")
     for file in ("manifest.json", "arrays.safetensors"):
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "m" / file).read_bytes()
+
+
+def test_a_vote_whose_taggers_changed_after_the_training(models, tmp_path):
+    """Dropped taggers were saved, too, and the weights belonged to other taggers."""
+    voting = copy.deepcopy(models["voting"])
+    voting.set_params(estimators=voting.estimators[::-1], weights=None)
+    for i, change in enumerate(({}, {"weights": [1, 5, 2]}, {"rules": "drop"})):
+        save(voting.set_params(**change), tmp_path / f"{i}")
+        for a, b in zip(outputs(voting), outputs(load(tmp_path / f"{i}")), strict=True):
+            assert_rows_equal(a, b)
+    with pytest.raises(NotFittedError, match="have changed"):
+        save(voting.set_params(no=RuleTagger()), tmp_path / "m")
 
 
 def test_figures_and_aims_come_back(models, tmp_path):
