@@ -442,3 +442,12 @@ def test_a_table_instead_of_a_column_is_named(name):
 def test_sentences_given_to_the_constructor_are_sent_to_from_rows(container):
     with pytest.raises(SequenceError, match=f"Sentences are given to {container.__name__}.from_rows"):
         container(ROWS)
+
+
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_arrays_of_arrow_are_named(name):
+    """NumPy reads a string of Arrow as an array of bytes, so that tokens of one length became vectors."""
+    array = pytest.importorskip("pyarrow").array([["ab", "cd"], ["ef"]])
+    X, y = (array if name == kind else array.to_pylist() for kind in ("X", "y"))
+    with pytest.raises(SequenceError, match=rf"Got ListArray instead. Pass {name}.to_pylist\(\)"):
+        check_tags(y, check_sequences(X))
