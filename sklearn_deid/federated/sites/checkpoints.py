@@ -128,6 +128,10 @@ def _return_to(copy: Path, version: int, checkpoint: Path, agreement: Federation
     number = server.version + 1 if agreement.mask_keys or agreement.has_rounds else version
     state, arrays = read_state(checkpoint, _KIND)
     vectors = {"parameters": old.parameters, "counts": old.counts}
+    # Versions that are given up would count as updates since a download, and every later update would be too stale.
+    with valid_fields(checkpoint, _KIND):
+        for own in state.get("versions", {}).values():
+            own[:] = [made for made in own if made <= number]
     write_state(checkpoint, _KIND, {**state, "version": number}, {**arrays, **vectors})
     return server.version
 

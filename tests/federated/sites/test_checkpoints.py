@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.exceptions import DeidError, ExchangeError
-from sklearn_deid.federated import ParameterServer, SparseUpdate
+from sklearn_deid.federated import ParameterServer, ServerLimits, SparseUpdate
 from sklearn_deid.federated.sites import (
     FederationConfig,
     SessionRules,
@@ -67,6 +67,22 @@ def test_a_return_can_be_undone(kit):
     assert list(list_checkpoints(kit)) == [0, 3]
     roll_back(kit, 3)
     assert server_of(kit).parameters.tolist() == [0.75] * 4
+
+
+def test_versions_that_are_given_up_make_no_update_stale(kit):
+    checkpoint, limits = server_checkpoint(kit)[1], ServerLimits(max_staleness=1, refuse_replays=False)
+    server = ParameterServer(np.zeros(4), MODEL, limits, checkpoint=checkpoint)
+    server.save(checkpoint)
+    keep_checkpoint(checkpoint)
+    for number in range(3):
+        for site in "abc":
+            server.upload(update(0.125, server.version), site, number)
+    roll_back(kit, 0)
+    server = server_of(kit)
+    for site in "abc":
+        assert server.upload(update(0.125, server.version), site, 3)
+    with pytest.raises(ExchangeError, match="The update is 2 or more updates of other workers old"):
+        server.upload(update(0.125, 0), "d", 0)
 
 
 @pytest.mark.parametrize("keep", [keep_checkpoint, keep_round])
