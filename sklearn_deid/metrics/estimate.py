@@ -209,8 +209,8 @@ class Estimate:
         Returns
         -------
         Estimate
-            Mean difference and interval. The interval is NaN if there is only one patient, or if all notes have the
-            same difference. In the second case, an interval of width 0 would be too narrow.
+            Mean difference and interval. The interval is NaN if there is only one patient, or if all patients have the
+            mean difference. In the second case, an interval of width 0 would be too narrow.
 
         Examples
         --------
@@ -222,7 +222,8 @@ class Estimate:
         # Sums of the deviations of each patient. Notes of a patient depend on each other, patients do not. Shape:
         # (n_patients,)
         sums = _sums(values - mean, groups)
-        if len(sums) < 2 or (values == values[0]).all():
+        # Rounding errors are no spread between patients.
+        if len(sums) < 2 or (np.abs(sums) <= 1e-12 * _sums(np.abs(values), groups)).all():
             return cls(mean, n=len(values), confidence=confidence, n_groups=len(sums))
         error = math.sqrt(len(sums) / (len(sums) - 1) * float((sums**2).sum())) / len(values)
         half = student_quantile(confidence, len(sums) - 1) * error

@@ -78,6 +78,9 @@ def wilson_interval(share: Any, n: Any, z: float) -> tuple[Any, Any]:
 def ratio_variance(hits: np.ndarray, totals: np.ndarray, share: float) -> float:
     """Variance of a proportion between patients, by linearisation of the ratio (Kish 1965).
 
+    The variance is exactly 0 if all patients have the same proportion: callers then count patients instead of trials,
+    and a rounding error must not decide between the two.
+
     Parameters
     ----------
     hits, totals : ndarray of shape (n_patients,)
@@ -91,8 +94,9 @@ def ratio_variance(hits: np.ndarray, totals: np.ndarray, share: float) -> float:
     0.0625
     """
     # First-order expansion of a ratio of two sums: the residual of a patient is hits - share * totals.
-    n = len(totals)
-    return n / (n - 1) * float(((hits - share * totals) ** 2).sum()) / float(totals.sum()) ** 2
+    n, expected = len(totals), share * totals
+    residuals = np.where(np.isclose(hits, expected, rtol=1e-12, atol=0.0), 0.0, hits - expected)
+    return n / (n - 1) * float((residuals**2).sum()) / float(totals.sum()) ** 2
 
 
 def exact_interval(n_hits: int, n: int, confidence: float) -> tuple[float, float]:

@@ -106,6 +106,22 @@ class TestFromGroups:
         """Ten notes without a difference had the interval [0, 0]."""
         assert Estimate.from_differences(np.zeros(10), np.arange(10)) == Estimate(0.0, n=10, n_groups=10)
 
+    @pytest.mark.parametrize("pair", [(1.0, -1.0), (0.1, 0.2)])
+    def test_patients_with_equal_differences_have_no_interval(self, pair):
+        """The notes of a patient cancelled out, and the interval had the width 0."""
+        found = Estimate.from_differences(np.array(pair * 7), np.repeat(np.arange(7), 2))
+        assert not found.has_interval and found.value == pytest.approx(sum(pair) / 2)
+
+    @pytest.mark.parametrize("n_patients", [2, 30])
+    def test_patients_with_equal_shares_count_once_whatever_the_rounding(self, n_patients):
+        """15 of 22 tokens of each of 30 patients: a rounding error made 660 independent tokens of 30 patients."""
+        for n in range(2, 60):
+            for k in range(1, n):
+                hits, totals = np.full(n_patients, k), np.full(n_patients, n)
+                found = Estimate.from_groups(hits, totals, np.arange(n_patients))
+                wanted = Estimate.from_counts(k / n * n_patients, n_patients)
+                assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
+
 
 class TestEstimate:
     @pytest.mark.parametrize("ends", [(0.6, 0.7), (0.1, 0.4), (math.nan, 0.7), (0.1, math.nan)])
