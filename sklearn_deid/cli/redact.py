@@ -211,7 +211,8 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
     stamp = _stamp(arguments, "redact table", replacements, **options)
     if is_sql:
         engine = connect(arguments.output)
-        output: Any = SqlOutput(engine, arguments.output_table, resume=arguments.resume, stamp=stamp)
+        source = table.engine.dialect.name
+        output: Any = SqlOutput(engine, arguments.output_table, resume=arguments.resume, stamp=stamp, source=source)
     else:
         output = TableOutput(Path(arguments.output), **_handling(arguments), stamp=stamp)
     with ExitStack() as stack:

@@ -37,10 +37,12 @@ class SqlOutput:
         Whether to continue an earlier run. If False, the table must be empty.
     stamp : mapping
         Model and options of the run.
+    source : str
+        Dialect of the database that is read, such as "sqlite".
     """
 
-    def __init__(self, engine: Any, name: str, *, resume: bool, stamp: Mapping[str, Any]) -> None:
-        self.engine, self.resume, self.stamp = engine, resume, dict(stamp)
+    def __init__(self, engine: Any, name: str, *, resume: bool, stamp: Mapping[str, Any], source: str) -> None:
+        self.engine, self.resume, self.stamp, self._source = engine, resume, dict(stamp), source
         self._sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
         schema, _, table = name.rpartition(".")
         self._schema, self._name = schema or None, table
@@ -51,6 +53,8 @@ class SqlOutput:
         sql, metadata = self._sql, self._sql.MetaData()
         with without_values():
             self._rows = sql.Table(self._name, metadata, autoload_with=self.engine, schema=self._schema)
+            for column in self._rows.c:
+                column.type = self._written_type(column.type)
             self._run = sql.Table(
                 f"{self._name}_run",
                 metadata,
@@ -105,6 +109,18 @@ class SqlOutput:
 
     def finish(self, table: Any, unused_fields: Sequence[str] = ()) -> None:
         """Do nothing: all chunks are committed."""
+
+    def _written_type(self, kind: Any) -> Any:
+        """Type with which a column is written. The query returns values as the driver reads them, without types."""
+        # SQLite has no times and no JSON, but numbers and strings, which SQLAlchemy would refuse or encode again.
+        if self._source == self.engine.dialect.name == "sqlite":
+            return self._sql.types.NullType()
+        if not isinstance(kind, self._sql.JSON):
+            return kind
+        if self._source != "postgresql":
+            return self._sql.types.NullType()
+        # The driver has decoded the values. NULL must not become the null of JSON.
+        return type(kind)(none_as_null=True)
 
     def _check(self, connection: Any) -> None:
         sql = self._sql

@@ -4,6 +4,7 @@ SKLEARN_DEID_POSTGRES=postgresql+psycopg://user@host:port/database names another
 """
 
 import os
+import sqlite3
 
 import pytest
 
@@ -72,6 +73,32 @@ def redact(run, engine, tmp_path, monkeypatch):
 def test_rows_are_redacted_once(redact, engine):
     assert redact()[0] == 0
     assert [tuple(row) for row in execute(engine, "SELECT * FROM redacted ORDER BY id")] == EXPECTED
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonb"])
+def test_null_in_a_column_of_json_stays_null(redact, engine, kind):
+    """NULL became the null of JSON, which is a value."""
+    execute(engine, *(f"ALTER TABLE {name} ADD COLUMN codes {kind}" for name in ("notes", "redacted")))
+    values = {0: '{"a": [1, "b c"]}', 1: '"abc"', 2: "null", 3: "7"}
+    for n, value in values.items():
+        execute(engine, f"UPDATE notes SET codes = '{value}' WHERE id = {n}")
+    assert redact()[0] == 0
+    found = execute(engine, "SELECT id, CAST(codes AS TEXT) FROM redacted WHERE codes IS NOT NULL ORDER BY id")
+    assert {n: value for n, value in found} == {n: value for n, value in values.items() if value != "null"}
+
+
+def test_json_of_sqlite_is_not_encoded_again(run, redact, engine, tmp_path):
+    execute(engine, "ALTER TABLE redacted ADD COLUMN codes json, ADD COLUMN day date")
+    with sqlite3.connect(tmp_path / "notes.db") as connection:
+        connection.execute("CREATE TABLE notes (id INTEGER, note TEXT, codes JSON, day DATE)")
+        connection.execute("""INSERT INTO notes VALUES (1, 'Fine.', '{"a": 1}', '2019-03-05')""")
+    connection.close()
+    url = engine.url.render_as_string(hide_password=False)
+    arguments = ["--query", "SELECT * FROM notes", "--output-table", "redacted", "--text-column", "note"]
+    named = ["--model", tmp_path / "model", "--output", url, "--id-column", "id", "--quiet"]
+    assert run("redact", f"sqlite:///{tmp_path / 'notes.db'}", *named, *arguments)[0] == 0
+    found = execute(engine, "SELECT codes ->> 'a', CAST(day AS TEXT) FROM redacted")
+    assert [tuple(row) for row in found] == [("1", "2019-03-05")]
 
 
 def test_a_transaction_that_the_server_ends_is_repeated_by_a_resumed_run(redact, engine):

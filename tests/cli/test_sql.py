@@ -118,6 +118,19 @@ def test_what_cannot_be_right_is_refused(redact, base, statement, options, messa
     assert "Zyxw" not in err
 
 
+def test_sqlite_values_are_copied_whatever_the_type_of_their_column(redact, base):
+    """A column of dates ended the run, and JSON was encoded a second time, so that objects became strings."""
+    kinds = "day DATE, seen DATETIME, at TIME, codes JSON, done BOOLEAN, cost NUMERIC(10, 2), scan BLOB"
+    execute(base, "DROP TABLE notes", "DROP TABLE redacted", f"CREATE TABLE notes (id INTEGER, note TEXT, {kinds})")
+    execute(base, f"CREATE TABLE redacted (id INTEGER, note TEXT, {kinds})")
+    values = "'2019-03-05', 1551780000, '10:11', '{\"a\":  [1.10]}', 'yes', 12.5, x'e9'"
+    execute(base, f"INSERT INTO notes VALUES (1, 'Mail roe@example.org', {values})")
+    execute(base, "INSERT INTO notes (id, note) VALUES (2, 'Fine.')")
+    assert redact(query="SELECT * FROM notes")[0] == 0
+    old = execute(base, "SELECT * FROM notes ORDER BY id")
+    assert execute(base, "SELECT * FROM redacted ORDER BY id") == [(1, "Mail [EMAIL]", *old[0][2:]), old[1]]
+
+
 def test_changed_rows_and_options_are_noticed(redact, base):
     redact()
     assert "is not empty" in redact()[2]
