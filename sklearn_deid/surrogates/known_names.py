@@ -49,6 +49,8 @@ class KnownNames:
         self._known: dict[str, dict[str, str]] = {GIVEN: {}, SURNAME: {}}
         self._spellings = {GIVEN: NameSpellings(), SURNAME: NameSpellings()}
         self._persons = KnownPersons(GIVEN, INITIAL, SURNAME)
+        # The first two given names of a person, the first three, ...
+        self._several: set[str] = set()
 
     def __repr__(self) -> str:  # counts only: the words are note text
         return f"KnownNames({len(self._persons)} persons)"
@@ -61,6 +63,7 @@ class KnownNames:
             ]
             given, family = (tuple(word for role, word in named if role == wanted) for wanted in (GIVEN, SURNAME))
             if given and family:
+                self._several.update(" ".join(given[:n]) for n in range(2, len(given) + 1))
                 self._persons.add(given, family, tuple(one for one in named if one[0] != SURNAME))
 
     def in_address(self, role: str, text: str) -> list[tuple[str, str]]:
@@ -68,7 +71,10 @@ class KnownNames:
         return self._spellings[role].in_text(text)
 
     def role_of(self, folded: str) -> str | None:
-        """Role of the word in the names of the patient, if the word has a single role."""
+        """Role of a word, or of several given names, in the names of the patient, if the word has a single role."""
+        if " " in folded:
+            alone = (self._known[GIVEN].get(word, word) for word in folded.split())
+            return GIVEN if " ".join(alone) in self._several else None
         is_given, is_surname = folded in self._known[GIVEN], folded in self._known[SURNAME]
         return None if is_given == is_surname else GIVEN if is_given else SURNAME
 

@@ -29,7 +29,8 @@ _SPELLED = re.compile(
 )
 
 
-#: Function from a folded word to the role that it has in other names of the patient, or None.
+#: Function from a folded word, or several given names, to the role that they have in other names of the patient, or
+#: None.
 RoleOf = Callable[[str], str | None]
 
 
@@ -188,18 +189,32 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
     if piece.islower() and folded in words.name_links and any(other[0].isupper() for other in pieces):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
     # Capitalised particles, and particles of names in capitals.
-    space = "".join(pieces[i + 1 : i + 2])
-    is_before_short = is_short_particle(pieces, i + 2, words)  # Van 't Hof
-    may_begin = folded not in _NEVER_FIRST and space[:1].isspace() and (space.isspace() or is_before_short)
-    # At the end, the word is the name ("Anh Le"), unless the surname comes first ("Cruz, Juan De La").
-    behind = [k for k in range(i + 1, len(pieces)) if pieces[k][0].isalpha() and k not in titles]
-    may_end = bool(behind) or "," in "".join(pieces[:i])
-    if folded in words.particles and len(piece) > 1 and not is_alone and (i > 0 or may_begin) and may_end:
+    if folded in words.particles and len(piece) > 1 and not is_alone and _is_particle(pieces, i, words, titles):
         return KEPT
+    behind = any(pieces[k][0].isalpha() and k not in titles for k in range(i + 1, len(pieces)))
     # "Ch." and "Fco." before a surname, too
-    is_short = len(piece) == 2 or (len(piece) == 3 and bool(behind) and not words.is_name(piece))
+    is_short = len(piece) == 2 or (len(piece) == 3 and behind and not words.is_name(piece))
     is_abbreviated = is_short and "".join(pieces[i + 1 : i + 2])[:1] == "." and not piece.isupper()
     return INITIAL if len(piece) == 1 or is_abbreviated else ""
+
+
+def _is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int]) -> bool:
+    """Whether a word of the particles is in the position of a particle, and not of a name."""
+    space = "".join(pieces[i + 1 : i + 2])
+    names = [k for k, piece in enumerate(pieces) if k != i and piece[0].isalpha() and k not in titles]
+    if fold(pieces[i]) in _NEVER_FIRST and space.isspace() and not any(k < i for k in names):
+        return False  # "Dr. Al Linden"
+    is_before_short = is_short_particle(pieces, i + 2, words)  # Van 't Hof
+    if i == 0 and not (space.isspace() or (space[:1].isspace() and is_before_short)):
+        return False
+    commas = [k for k, piece in enumerate(pieces) if "," in piece]
+    end = next((k for k in commas if k > i), len(pieces))
+    for k in names:
+        # Not before an initial: "Linden, Al M."
+        if i < k < end and (len(pieces[k]) > 1 or "".join(pieces[k + 1 : k + 2])[:1] in APOSTROPHES):
+            return True
+    # At the end, the word is the name ("Anh Le", "Linden, Al"), unless the surname comes first ("Cruz, Juan De La").
+    return bool(commas) and commas[0] < i and any(commas[0] < k < i or (k > end and len(pieces[k]) > 1) for k in names)
 
 
 def is_short_particle(pieces: Sequence[str], i: int, words: LocaleWords) -> bool:
@@ -257,7 +272,9 @@ def _by_groups(
         behind = _behind_particle(pieces[: group[-1][-1]], words, first)
         names = [(pieces[one[-1]], one[0] > behind or _is_elided(pieces, one[0])) for one in group]
         starts_with_particle = _starts_with_particle(pieces[first : group[0][0]], words)
-        if group[0][0] > maiden:
+        if len(group) == 1 and maiden == len(pieces) and _is_given_of_pair(pieces, units[i : i + 3], words, role_of):
+            found.append(GIVEN)
+        elif group[0][0] > maiden:
             # "LINDEN n\u00e9e MEISNER Anna": the given name is behind both surnames.
             is_complete = len(group) == 1 or GIVEN in found
             found += [SURNAME] * len(group) if is_complete else _surname_first(names, words, role_of)
@@ -267,6 +284,14 @@ def _by_groups(
             found += _by_position(names, words, role_of)
         group, first = [], stop
     return found
+
+
+def _is_given_of_pair(pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: RoleOf) -> bool:
+    """Whether the first of three words is a given name before the whole name of a relative (Thomas and Ann Linden)."""
+    if len(units) < 3 or any(_is_link(piece, words) for piece in pieces[units[1][-1] : units[2][0]]):
+        return False
+    word = pieces[units[0][-1]]
+    return words.may_be_given_name(word) and role_of(fold(word)) != SURNAME
 
 
 def _may_lead(names: list[tuple[str, bool]], words: LocaleWords) -> bool:
@@ -323,6 +348,8 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
         known = role_of(fold(word))
         return [known or (GIVEN if words.is_given_name(words.without_genitive(word)) and not is_behind else SURNAME)]
     told = [role_of(fold(word)) for word, _ in names]
+    if role_of(" ".join(fold(word) for word, _ in names)) == GIVEN:
+        return [GIVEN] * n  # "Ann Grace" in notes about Ann Grace Linden
     if told in ([SURNAME, GIVEN], [GIVEN, SURNAME]):
         return [str(role) for role in told]
     # "LINDEN Jean": the surname is in capitals.
@@ -337,7 +364,8 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
         is_last_given = words.is_given_name(names[-1][0]) and not any(is_behind for _, is_behind in names[n_family:])
         if words.locale != "en" and 0 < n_family < n and all(may_be[n_family:]) and is_last_given:
             return [SURNAME] * n_family + [GIVEN] * (n - n_family)
-        n_given = next((i for i, (_, is_behind) in enumerate(names) if is_behind and i), n - 1)
+        is_family = (is_behind or role == SURNAME for (_, is_behind), role in zip(names, told, strict=True))
+        n_given = next((i for i, is_one in enumerate(is_family) if is_one and i), n - 1)
         return [GIVEN] * n_given + [SURNAME] * (n - n_given)
     # Two surnames are usual. "Juan José" has none; "Rubio Fernández" has no given name.
     if all(may_be) and words.is_given_name(names[-1][0]):

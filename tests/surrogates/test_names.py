@@ -87,6 +87,28 @@ def test_forms_of_one_person_have_one_surrogate():
     assert made.surrogate("Zebediah", "person") == given
 
 
+def test_given_names_without_their_surname_are_given_names():
+    """The second given name became a surname with a surrogate of its own."""
+    for name in ("Zelda Quill", "Ivan Petrovich"):
+        made = people(names=[f"{name} Linden", name])
+        assert made.surrogate(f"{name} Linden", "person").startswith(made.surrogate(name, "person") + " ")
+
+
+def test_two_surnames_are_surnames_without_their_hyphen():
+    made = people(names=["Ben Quill-Moss", "Ben Quill Moss", "Ann Linden"])
+    assert made.surrogate("Ben Quill Moss", "person") == made.surrogate("Ben Quill-Moss", "person").replace("-", " ")
+
+
+@pytest.mark.parametrize("name", ["Thomas and Lisa Linden", "Thomas and Zelda Linden", "Thomas / Lisa Linden"])
+def test_a_given_name_before_and_is_that_of_a_person_with_the_surname_behind(name):
+    made = people(names=[name, "Thomas Linden"])
+    given, family = made.surrogate("Thomas Linden", "person").split()
+    assert made.surrogate(name, "person").split()[0] == given
+    assert made.surrogate(name, "person").split()[-1] == family
+    alone = people(names=["Thomas and Linden", "Mr. Thomas"])
+    assert alone.surrogate("Thomas and Linden", "person").split()[0] == alone.surrogate("Mr. Thomas", "person")[4:]
+
+
 @pytest.mark.parametrize("sign", ["'", "\u2019"])
 def test_the_s_of_a_genitive_stays(sign):
     made = people(names=["Quillwick"])
@@ -112,6 +134,28 @@ def test_a_particle_at_the_end_is_a_name(name, particle):
     assert not any(particle in words for words in drawn)
     assert {len(words) for words in drawn} == {len(name.split())}
     assert people("en").surrogate("Cruz, Juan De La", "person").endswith(" De La"), "the surname stands in front"
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("Linden, Al", "Al"),
+        ("LINDEN, AL", "AL"),
+        ("Linden, Al M.", "Al"),
+        ("Dr. Al Linden", "Al"),
+        ("Linden, Van, M.D.", "Van"),
+        ("Linden, De", "De"),
+        ("Tran Le, Ana", "Le"),
+        ("Tran-La, Ana", "La"),
+    ],
+)
+def test_a_name_that_is_also_a_particle_is_replaced_beside_a_comma(locale, name, word):
+    """The given name of "Linden, Al" stayed."""
+    drawn = [people(locale, patient=patient).surrogate(name, "person") for patient in "abcdefgh"]
+    assert not any(word in re.findall(r"\w+", one) for one in drawn)
+    for kept in ("Cruz, De La, Juan", "Cruz, J. De La", "De La Cruz, Juan", "Dr. De L'Orme"):
+        assert "De " in people("en").surrogate(kept, "person")
 
 
 @pytest.mark.parametrize("name", ["Kim Do", "Dr. Kim Do MD", "Anh Do, RN"])
