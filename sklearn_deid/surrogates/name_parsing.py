@@ -91,10 +91,12 @@ def parse_name(
         roles[units.pop(0)[0]] = INITIALS
     if kind in ("given name", "surname"):
         found = [GIVEN if kind == "given name" else SURNAME] * len(units)
-    elif units and units[0][0] < comma < _last_name(roles):
+    elif (
+        units and units[0][0] < comma < _last_name(roles) and not _is_before_maiden(pieces, roles, units, comma, words)
+    ):
         maiden = _maiden(pieces, roles, words)
         if not any(comma < unit[0] < maiden for unit in units):  # "Linden geb. Meisner, Anna"
-            comma, maiden = max(i for i, piece in enumerate(pieces) if "," in piece or "^" in piece), len(pieces)
+            comma, maiden = _last_comma(pieces), len(pieces)
         found = [GIVEN if comma < unit[0] < maiden else SURNAME for unit in units]
     else:
         found = _by_groups(pieces, roles, units, words, role_of)
@@ -250,6 +252,19 @@ def _maiden(pieces: list[str], roles: list[str], words: LocaleWords) -> int:
     listed = words.maiden_words | words.bare("maiden letters")
     found = (i for i, piece in enumerate(pieces) if roles[i] == KEPT and fold(piece) in listed)
     return next(found, len(pieces))
+
+
+def _last_comma(pieces: list[str]) -> int:
+    return max(i for i, piece in enumerate(pieces) if "," in piece or "^" in piece)
+
+
+def _is_before_maiden(
+    pieces: list[str], roles: list[str], units: list[list[int]], comma: int, words: LocaleWords
+) -> bool:
+    """Whether the comma of a name is only that before the name at birth: Anna Linden, geb. Meisner."""
+    maiden = _maiden(pieces, roles, words)
+    is_directly_before = comma < maiden and not any(comma < unit[0] < maiden for unit in units)
+    return is_directly_before and not any(maiden < unit[0] for unit in units if unit[0] > _last_comma(pieces) > maiden)
 
 
 def _by_groups(

@@ -273,6 +273,11 @@ def test_public_words_between_names_stay(locale, name, pattern):
         ("fr", "Mme ALDER née ZYXW", ["surname", "surname"]),
         ("en", "Mary Alder nee Zyxw", ["given", "surname", "surname"]),
         ("fr", "Alder, Zyxw née Quillwick", ["surname", "given", "surname"]),
+        ("fr", "Mme Zyxw Alder, née d'Orbel", ["given", "surname", "elided", "surname"]),
+        ("de", "Zyxw von Alder, geb. Quillwick", ["given", "surname", "surname"]),
+        ("de", "Alder, geb. Quillwick", ["surname", "surname"]),
+        ("de", "Alder, geb. Quillwick, Zyxw", ["surname", "surname", "given"]),
+        ("de", "Alder, Zyxw, geb. Quillwick", ["surname", "given", "surname"]),
         ("en", "Dr. Alder/Dr. Zyxw", ["surname", "surname"]),
         ("en", "John and Mary Quillwick", ["given", "given", "surname"]),
         ("de", "von der Silja", ["surname"]),
@@ -306,3 +311,19 @@ def test_names_are_parsed_anew_once_more_names_are_known(locale):
             parse_name(one, words, "person", made.known.role_of) for one in names
         ]
         made.learn([(name, "person")])
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "sex"),
+    [
+        ("fr", "Zyxwor Alder, n\u00e9e Quillwick", "F"),
+        ("fr", "Zyxwor Alder (n\u00e9 Quillwick)", "M"),
+        ("it", "Zyxwor Alder, nata Quillwick", "F"),
+    ],
+)
+def test_words_before_a_name_at_birth_show_the_sex(locale, name, sex):
+    """A woman "n\u00e9e" could have the name of a man."""
+    listed = locale_words(locale).given_names[sex]
+    for patient in "abcdefgh":
+        made = people(locale, [name], patient=patient)
+        assert made.surrogate(name, "person").split()[0] in listed
