@@ -23,6 +23,8 @@ _ABBREVIATION = 4
 _ELIDED_WORDS = frozenset(("d", "l", "dell", "dall", "all", "sant"))
 _VOWELS = "aeiou"
 _DE_BEFORE_VOWEL = re.compile(r"\bde (?=[AEIOU\u00c2\u00c9\u00c8\u00ca\u00ce\u00d4])")
+_WHOLE_OF_ELIDED = {"fr": "de", "it": "di"}
+_ELIDED_BEFORE_CONSONANT = re.compile(r"\b([dD])['\u2019](?=[b-df-gj-np-tv-xzB-DF-GJ-NP-TV-XZ])")
 _LISTED_SHARE = 0.6
 _ENOUGH_NOUNS = 5
 # Most pairs of halves cannot be pronounced, such as "Colrns", the start of Collins and the end of Burns. In Norwegian,
@@ -75,14 +77,21 @@ class OwnNames:
         def other(letter: re.Match[str]) -> str:
             name = _WORD.findall(letter.string, letter.end())[0]
             drawn = self._chance.again("elided letter", fold(name)).pick(letters)
-            return letter[0] if self.is_connector(letter[0]) else drawn.upper() if letter[0].isupper() else drawn
+            is_public = self.is_connector(letter[0].lower() if text.isupper() else letter[0])
+            return letter[0] if is_public else drawn.upper() if letter[0].isupper() else drawn
 
         letters = [letter for letter in "dl" if self.is_connector(letter)] or ["d", "o"]
         return ELIDED.sub(other, text)
 
     def with_de_elided(self, text: str) -> str:
-        """Text with d' for a French "de" in front of a vowel (CHU d'Amiens); unchanged in other languages."""
-        return _DE_BEFORE_VOWEL.sub("d'", text) if self._words.locale == "fr" else text
+        """Text with d' for a French "de" before a vowel (CHU d'Amiens), and "de" or "di" for d' before a consonant.
+
+        In languages other than French and Italian, the text is unchanged.
+        """
+        if (whole := _WHOLE_OF_ELIDED.get(self._words.locale)) is None:
+            return text
+        text = _ELIDED_BEFORE_CONSONANT.sub(lambda found: with_case(whole, found[1] * 2) + " ", text)
+        return _DE_BEFORE_VOWEL.sub("d'", text)
 
     def drawn(self, kind: str, own: str, n_words: int, before: str = "") -> str:
         """Name of ``n_words`` words for a name of a street or institution; equal names have equal draws.

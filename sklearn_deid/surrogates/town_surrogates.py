@@ -10,6 +10,7 @@ from .chance import Chance
 from .folding import fold
 from .locale_words import LocaleWords, Town, draw_other
 from .patient_chance import PatientChance
+from .place_parts import NUMBERED_TOWN
 
 # Share of the patients whose places are those of another country.
 _ABROAD_SHARE = 0.05
@@ -70,10 +71,11 @@ class TownSurrogates:
     def learn(self, code: str, town: str) -> None:
         """Learn the town next to a postal code."""
         if self._is_short(code):
-            self._with_short_codes.add(fold(town))
+            self._with_short_codes.add(fold(_without_number(town)))
 
     def of(self, text: str) -> Town:
-        """Surrogate of a town."""
+        """Surrogate of a town, without the number of a district or of a post office."""
+        text = _without_number(text)
         chance = self._chance.again("town", fold(text))
         n_words = len(text.split())
         if fold(text) in self._with_short_codes:
@@ -104,7 +106,8 @@ class TownSurrogates:
 
     def country_of(self, town: str | None) -> str | None:
         """Country of a town, as its postal code shows; None for other towns."""
-        return self._neighbor[0].region if town is not None and fold(town) in self._with_short_codes else None
+        is_abroad = town is not None and fold(_without_number(town)) in self._with_short_codes
+        return self._neighbor[0].region if is_abroad else None
 
     def _is_short(self, code: str) -> bool:
         """Whether a postal code has the form of a neighbouring country."""
@@ -140,6 +143,12 @@ class TownSurrogates:
             left = tuple(town for town in left if fold(town.name) not in self._avoided)
         is_abroad = chance.happens(_ABROAD_SHARE) and len(left) >= _ENOUGH_TOWNS and fold(country) not in self._avoided
         return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
+
+
+def _without_number(town: str) -> str:
+    """Town without the number of a district or of a post office: Paris 5e."""
+    numbered = NUMBERED_TOWN.fullmatch(town)
+    return town if numbered is None else numbered["town"]
 
 
 @cache

@@ -467,9 +467,25 @@ def test_towns_with_a_number():
     assert places.town("PARIS CEDEX") == f"{town.upper()} CEDEX"
     assert re.fullmatch(rf"{town} cedex \d\d", places.town("Paris cedex 14"))
     assert re.fullmatch(rf"{town} \d\de", places.town("Paris 14e"))
+    assert places.postcode("75014", "Paris 14e") == places.postcode("75014", "Paris")
+    places.learn("1000", "Zyxw 5e", "postcode")
+    assert places.country("France", "Zyxw") == places.country("France", "Zyxw 6e")
     words = locale_words("fr")
     kinds = [kind_of_place(text, words) for text in ("LYON CEDEX 03", "75014", "EC1A 1BB", "1234 AB", "94 403")]
     assert kinds == ["town", "postcode", "postcode", "postcode", "postcode"]
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "before"),
+    [("fr", "CHU d'Amiens", "CHU de "), ("fr", "CHU D'AMIENS", "CHU DE "), ("it", "Ospedale d'Aosta", "Ospedale di ")],
+)
+def test_no_letter_is_elided_before_a_consonant(locale, name, before):
+    """The surrogates were names such as "CHU d'Rouen" and "CHU L'ROUEN"."""
+    for town in ("Rouen", "Zyxw"):
+        made = InstitutionSurrogates(chance(), locale_words(locale), frozenset(), lambda text, town=town: town)
+        assert made.institution(name) in (f"{before}{town}", f"{before}{town.upper()}")
+    made = InstitutionSurrogates(chance(), locale_words(locale), frozenset(), lambda text: "Orange")
+    assert made.institution(name) in (name.replace("Amiens", "Orange"), "CHU D'ORANGE", "Ospedale d'Orange")
 
 
 def test_a_compound_keeps_its_kind_in_front_of_a_town():
