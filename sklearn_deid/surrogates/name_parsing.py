@@ -339,7 +339,9 @@ def _behind_particle(pieces: list[str], words: LocaleWords, first: int = 0) -> i
 def _starts_with_particle(pieces: list[str], words: LocaleWords) -> bool:
     """Whether a particle comes directly before the first word of a name (De Luca Anna)."""
     last = next((piece for piece in reversed(pieces) if piece[0].isalpha()), "")
-    return fold(last) in words.particles or last in words.block("short particles")
+    # "D. Maria" has a title.
+    is_title = len(last) == 1 and pieces[-1][0] not in APOSTROPHES
+    return (fold(last) in words.particles and not is_title) or last in words.block("short particles")
 
 
 def _surname_first(names: list[tuple[str, bool]], words: LocaleWords, role_of: RoleOf) -> list[str]:

@@ -248,8 +248,11 @@ class PersonSurrogates:
         return draw_other(chance, items, self._avoided)
 
     def _initial(self, letter: str, surnames: tuple[str, ...]) -> str:
-        kind, letter = "\n".join(("initial", *surnames)), letter.casefold()
+        letter = letter.casefold()
         given = self.known.given_of(letter, *surnames)
+        # The first surname alone: "J. Linden" is also "J. Linden-Voss".
+        surnames = surnames[:1]
+        kind = "\n".join(("initial", *surnames))
         if given is not None:
             drawn = self._name(GIVEN, given, self._sexes.get(given))[0]
             self._owners.setdefault((kind, drawn), letter)

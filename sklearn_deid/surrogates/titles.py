@@ -121,6 +121,7 @@ def _is_long(pieces: list[str], first: int, stop: int, words: LocaleWords, found
         # "J.R. Smith" and "M.D. Smith" have initials: such a title has its listed casing, and follows a name; one in
         # small letters ("h.c.") follows a title, and an ending ("Mag.a") need not follow anything.
         is_ending = len(letters[0]) > 1 and fold(letters[0]) in words.titles
+        is_ending = is_ending or (len(letters[-1]) > 1 and letters[-1].islower())  # D.ssa
         is_placed = is_behind_name or is_ending or (letters[0].islower() and _is_behind_title(pieces, first, found))
         return is_placed and _is_listed(some, words, is_abbreviated=any(len(piece) > 1 for piece in letters))
     if " " not in signs and "." in signs + "".join(pieces[stop : stop + 1]) and "-" in signs:

@@ -99,6 +99,21 @@ def test_two_surnames_are_surnames_without_their_hyphen():
     assert made.surrogate("Ben Quill Moss", "person") == made.surrogate("Ben Quill-Moss", "person").replace("-", " ")
 
 
+def test_initials_are_the_same_with_one_and_with_two_surnames():
+    """The names "A. M. Linden" and "A. M. Linden-Voss" had different initials."""
+    made = people("nl", ["A.M. van der Linden-Voss", "Linden, van der, A.M."])
+    whole = made.surrogate("A.M. van der Linden-Voss", "person")
+    assert whole.startswith(made.surrogate("A.M. van der Linden", "person"))
+    assert made.surrogate("Linden, van der, A.M.", "person").endswith(f", {whole[:4]}")
+
+
+def test_the_title_of_portuguese_and_spanish_women_is_no_particle():
+    """In "D. Maria Jo\u00e3o", the first name became a surname."""
+    made = people("pt", ["D. Maria Jo\u00e3o", "Maria Jo\u00e3o Linden"])
+    whole = made.surrogate("Maria Jo\u00e3o Linden", "person")
+    assert whole.startswith(made.surrogate("D. Maria Jo\u00e3o", "person").removeprefix("D. "))
+
+
 @pytest.mark.parametrize("name", ["Thomas and Lisa Linden", "Thomas and Zelda Linden", "Thomas / Lisa Linden"])
 def test_a_given_name_before_and_is_that_of_a_person_with_the_surname_behind(name):
     made = people(names=[name, "Thomas Linden"])
@@ -226,6 +241,7 @@ def test_nothing_shows_a_name():
     ("locale", "name", "kept"),
     [
         ("it", "Dott.ssa Alder", "Dott.ssa "),
+        ("it", "D.ssa Alder", "D.ssa "),
         ("it", "SIG.RA ALDER", "SIG.RA "),
         ("it", "Dott.Alder", "Dott."),
         ("pt", "Prof.\u00aa Dr.\u00aa Alder", "Prof.\u00aa Dr.\u00aa "),
