@@ -127,7 +127,7 @@ def site(arguments: argparse.Namespace) -> int:
 
 def _checked_corpus(settings: SiteSettings, agreement: FederationConfig) -> Corpus:
     """Notes of the site, after a check against the agreement."""
-    from ..federated.sites import check_masks, check_parts, check_robust, read_site_corpus
+    from ..federated.sites import check_held_out, check_masks, check_parts, check_robust, read_site_corpus
 
     corpus = read_site_corpus(settings)
     # Labels are compared now, because an unknown label would stop the training at this site later.
@@ -137,7 +137,9 @@ def _checked_corpus(settings: SiteSettings, agreement: FederationConfig) -> Corp
             f"The notes have {counted(len(unknown), 'label')} that the agreement does not name, such as "
             f"{min(unknown)!r}."
         )
-    check_parts(agreement, settings, len(corpus.to_sentences().X))
+    sentences = corpus.to_sentences()
+    check_parts(agreement, settings, len(sentences.X))
+    check_held_out(settings, sentences.groups)
     if agreement.mask_keys:
         check_masks(agreement, settings)
     if agreement.has_rounds:

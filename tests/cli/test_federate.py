@@ -167,13 +167,23 @@ def test_site_keeps_its_settings(federation, capsys):
     [((), "rotating"), (("rotating",), "rotating"), (("none",), None), (("0.5",), 0.5), (("1.5",), "refused")],
 )
 def test_a_site_chooses_the_patients_who_test_downloads(federation, written, kept):
-    options = ("--validation-fraction", *written) if written else ()
+    write_corpus(make_clinical_notes(8, random_state=0), federation / "two-patients", "brat")
+    options = ("--corpus", "two-patients", *(("--validation-fraction", *written) if written else ()))
     if kept == "refused":
         with pytest.raises(SystemExit):
             site(*options)
         return
     assert site(*options) == 0
     assert read_settings(SiteSettings, federation / "site-1" / "local" / "site.json").validation_fraction == kept
+
+
+def test_test_patients_who_leave_nobody_to_train_on_are_refused(federation, capsys):
+    """The site was prepared, and every session then failed."""
+    write_corpus(make_clinical_notes(8, random_state=0), federation / "two-patients", "brat")
+    for corpus, fraction, n_patients in (("two-patients", "0.9", 2), ("notes", "0.2", 1)):
+        assert site("--corpus", corpus, "--validation-fraction", fraction) == 2
+        assert f"no patient of {n_patients} would be left for the training" in capsys.readouterr().err
+        assert not (federation / "site-1" / "local" / "site.json").exists()
 
 
 def test_noise_has_a_total_of_the_whole_training(federation, capsys):

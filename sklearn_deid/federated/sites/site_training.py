@@ -13,6 +13,7 @@ from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
 from ..privacy_ledger import SITE_DELTA, PrivacyLedger, epsilon_text, spent_epsilon
 from ..rotating_guard import RotatingGuard, guard_of
+from ..rotating_patients import ROTATING
 from ..selection import check_finite_vector
 from ..state_file import read_state, valid_fields, write_state
 from ..value_checks import is_whole
@@ -28,6 +29,8 @@ from .site_settings import SiteSettings
 from .state_lock import StateLock
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..patient_ledger import PatientLedger
     from ..tagger_learner import TaggerLearner
 
@@ -114,6 +117,7 @@ class SiteTraining:
         agreement, settings = self.agreement, self.settings
         data = read_site_corpus(settings).to_sentences()
         check_parts(agreement, settings, len(data.X))
+        check_held_out(settings, data.groups)
         return make_learner(
             agreement.tagger_to_train().set_params(random_state=settings.random_state, device=settings.device),
             data.X,
@@ -437,6 +441,34 @@ def check_parts(agreement: FederationConfig, settings: SiteSettings, n_sentences
             f"site. An update of fewer than {_FEWEST} sentences can reveal their words. Plan the federation with fewer "
             "--parts, or add notes."
         )
+
+
+def check_held_out(settings: SiteSettings, groups: np.ndarray) -> None:
+    """Refuse a ``validation_fraction`` that holds out all patients, or that a single patient cannot be divided by.
+
+    Parameters
+    ----------
+    settings : SiteSettings
+        Settings of the site.
+    groups : ndarray of shape (n_sentences,)
+        Patient of each sentence.
+
+    Raises
+    ------
+    ExchangeError
+        If no patient would be left for the training, so that every session would fail.
+    """
+    from ...tagging.splits import hold_out_patients
+
+    if settings.validation_fraction in (None, ROTATING):
+        return
+    try:
+        hold_out_patients(len(groups), groups, settings.validation_fraction, seed=0)
+    except ValueError:
+        raise ExchangeError(
+            f"With 'validation_fraction' {settings.validation_fraction:g}, no patient of {len(set(groups.tolist()))} "
+            f"would be left for the training. Choose {ROTATING!r}, a smaller fraction, or no test patients."
+        ) from None
 
 
 def read_site_corpus(settings: SiteSettings) -> Any:
