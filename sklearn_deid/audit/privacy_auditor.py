@@ -242,7 +242,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             or, for attacks on models, a tagger. A path must be a folder that `save_representation` wrote; the auditor
             attacks the bytes of the folder and needs no estimator in memory. Released data are the release of X:
             vectors (a `TokenVectors`) or words. The mechanism of released data is unknown, so that fewer attacks are
-            possible.
+            possible, and the data cannot pass the audit.
         X : sequence of n sentences
             Original words of the release. X is optional for a folder. Without X, the auditor checks the folder alone
             and lists the other attacks as not run, so that the folder cannot pass the audit. With X, the auditor

@@ -24,6 +24,11 @@ from .vector_release import VectorRelease, items_of
 
 # Rounding to the public grid of 2^-20 is a part of smaller noise.
 _SMALLEST_SCALE = 2.0**-13
+# Half of the noise of a representer passed, because the attacks that remain read hardly any vector.
+_UNKNOWN = (
+    "The mechanism that made the vectors is not known, so that their noise was not tested, and no attacker had the "
+    "published representer. Audit the estimator or the saved folder."
+)
 
 
 class ReleasedVectors(VectorRelease):
@@ -60,15 +65,17 @@ class ReleasedVectors(VectorRelease):
 
     @cached_property
     def in_clear(self) -> str | None:
-        """Statement about word vectors that are not public, or about vectors without noise that differ from the
-        declaration of the perturber; None if all vectors agree.
+        """Statement about vectors of an unknown mechanism, about word vectors that are not public, or about vectors
+        without noise that differ from the declaration of the perturber; None if all vectors agree.
 
         A token that the perturber leaves unchanged must have exactly the vector of its word. A token whose vector is
         removed must have zeros without a minus sign. Any other bits could carry information.
         """
-        if self._perturber is not None and is_of_private_notes(self._perturber, self._public):
+        if self._perturber is None:
+            return _UNKNOWN
+        if is_of_private_notes(self._perturber, self._public):
             return PRIVATE_VECTORS
-        if self._perturber is None or self._perturber.max_replacements is not None:
+        if self._perturber.max_replacements is not None:
             return None
         expected = self._public.vectors_for(self.data.X.data)
         expected[self._moved] = 0.0
