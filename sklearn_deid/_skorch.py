@@ -169,6 +169,11 @@ class SkorchEstimator(NeuralNet):
         with self._real_device():
             return super().initialize()
 
+    def load_params(self, *args: Any, **kwargs: Any) -> None:
+        """Load weights that a callback has stored, such as `skorch.callbacks.Checkpoint` with ``load_best=True``."""
+        with self._real_device():
+            super().load_params(*args, **kwargs)
+
     def set_params(self, **params: Any) -> SkorchEstimator:
         """Set parameters. Parameters of the optimizer also apply to the next ``fit``."""
         # skorch would store `augmenter__n_neighbors` on the net instead of setting it on the augmenter.

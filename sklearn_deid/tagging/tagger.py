@@ -200,9 +200,11 @@ class DeidTagger(TokenTagger, TaggingNet):
         random generators. Trainings in several threads of a process therefore run one after the other.
     **skorch_parameters
         Parameters of skorch. ``optimizer``: a torch optimizer class, default `torch.optim.NAdam`. ``callbacks``: a list
-        of skorch callbacks, default None. ``warm_start``: whether `fit` continues from the weights of the last `fit`,
-        default False. ``verbose``: 0 (default) prints nothing, 1 prints a line for each epoch, 2 adds a progress bar.
-        Nested parameters such as ``optimizer__weight_decay`` are possible.
+        of skorch callbacks, default None. Callbacks that change the learning rate, such as
+        `skorch.callbacks.LRScheduler`, have an effect only with ``callbacks__lr_decay=None``. ``warm_start``: whether
+        `fit` continues from the weights of the last `fit`, default False. ``verbose``: 0 (default) prints nothing, 1
+        prints a line for each epoch, 2 adds a progress bar. Nested parameters such as ``optimizer__weight_decay`` are
+        possible.
 
     Attributes
     ----------

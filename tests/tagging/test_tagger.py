@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.model_selection import PredefinedSplit
-from skorch.callbacks import Callback
+from skorch.callbacks import Callback, Checkpoint, LRScheduler
 
 from sklearn_deid import DeidTagger, load, save
 from sklearn_deid.exceptions import SequenceError
@@ -407,3 +407,19 @@ class TestCallbacks:
         scoring = EpochScoring(lambda net, *_: net.score(X, y), name="train_f1", use_caching=False, on_train=True)
         tagger = DeidTagger(**{**SMALL, "max_epochs": 2}, callbacks=[("f1", scoring)]).fit(X, y)
         assert all(0.0 <= row["train_f1"] <= 1.0 for row in tagger.history)
+
+    def test_a_checkpoint_is_loaded_at_the_end(self, sentences, tmp_path):
+        """With the default device, the training ended in an error of torch after its last epoch."""
+        X, y, _ = sentences
+        checkpoint = Checkpoint(monitor="train_loss_best", dirname=tmp_path, load_best=True)
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 2, "device": "auto"}, callbacks=[checkpoint]).fit(X, y)
+        stored = torch.load(tmp_path / "params.pt", weights_only=True)
+        assert all(torch.equal(p.cpu(), stored[name].cpu()) for name, p in tagger.module_.named_parameters())
+        assert tagger.device == "auto"
+
+    @pytest.mark.parametrize(("off", "rate"), [({}, 0.01), ({"callbacks__lr_decay": None}, 0.01 * 0.5**2)])
+    def test_a_scheduler_of_the_learning_rate_needs_that_of_the_tagger_switched_off(self, sentences, off, rate):
+        X, y, _ = sentences
+        halved = LRScheduler("StepLR", step_size=1, gamma=0.5)
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 2, "lr": 0.01}, callbacks=[halved], **off).fit(X, y)
+        assert tagger.optimizer_.param_groups[0]["lr"] == pytest.approx(rate)
