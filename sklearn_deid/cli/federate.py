@@ -163,7 +163,8 @@ def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus
     """Print the information that the officer of the site should read before the first session."""
     size = f"{counted(len(corpus), 'note')} of {counted(len(corpus.patients), 'patient')}"
     print(f"Site prepared: {size}, {counted(corpus.n_spans, 'annotation')}.")
-    share = f"{100 * settings.upload_fraction:.3g}% of the parameters' updates"
+    # Without rounding: 12.349 % are not "at most 12.3 %".
+    share = f"{100 * settings.upload_fraction:g}% of the parameters' updates"
     print(f"After each epoch at most {share} are sent, to the server of {agreement.project}.")
     if not agreement.mask_keys:
         print("The server sees each update of this site: the agreement has no masks.")
@@ -236,7 +237,7 @@ def model(arguments: argparse.Namespace) -> int:
     agreement, checkpoint = server_checkpoint(arguments.kit)
     state = ParameterServer.load(checkpoint)
     save(agreement.tagger_with(state.parameters, state.model), arguments.output, overwrite=arguments.overwrite)
-    print(f"Model saved in {arguments.output}, after {counted(state.version, 'update')}.")
+    print(f"Model saved in {arguments.output}: version {state.version} of the server.")
     return DONE
 
 
