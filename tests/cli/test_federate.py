@@ -298,7 +298,7 @@ def test_a_site_that_is_set_up_again_keeps_its_seed(federation):
 def test_server_and_model(federation, capsys):
     assert main(["federate", "server", "server", "--agreement", "lab/federation.json"]) == 0
     assert main(["federate", "model", "server", "--output", "global"]) == 0
-    assert "model: version 0 of the server." in capsys.readouterr().out
+    assert "Model saved in global: version 0 of the server." in capsys.readouterr().out
     assert load(federation / "global").predict([["Mr", "Alder"]])[0]
     assert main(["federate", "model", "server", "--output", "global"]) == 2
 
