@@ -71,12 +71,16 @@ class HeldOutGuard:
         before : ndarray of shape (n,)
             Parameters before the download.
         """
+        bound = LARGEST * max(float(np.abs(before).max(initial=0.0)), 1.0)
+        # The size first: the score of a network with huge parameters can be an error instead of a number.
+        if float(np.abs(learner.get_flat()).max(initial=0.0)) > bound:
+            self.n_refused += 1
+            return False
         measured = learner.held_out()
         if measured is None:
             return True
-        loss, bound = measured[0], LARGEST * max(float(np.abs(before).max(initial=0.0)), 1.0)
-        too_large = float(np.abs(learner.get_flat()).max(initial=0.0)) > bound
-        if not math.isfinite(loss) or loss > min(_WORST * self.least_loss, self.first_loss) or too_large:
+        loss = measured[0]
+        if not math.isfinite(loss) or loss > min(_WORST * self.least_loss, self.first_loss):
             self.n_refused += 1
             return False
         if self.first_loss == math.inf:

@@ -114,6 +114,15 @@ class TestGuard:
         assert guard.accepts(Measured(4.0), before)
         assert not guard.accepts(Measured(4.1), before)
 
+    def test_parameters_for_which_there_is_no_f1_are_refused(self):
+        """The loss is finite, and the tags of such scores are an error, which ended the session."""
+        X, y, groups = make_sentences(32)
+        tagger = DeidTagger(**{**TINY, "head": "crf", "random_state": 0})
+        learner = make_learner(tagger, X, y, groups, LABELS, n_epochs=1, validation_fraction=0.3)
+        before, guard = learner.get_flat(), HeldOutGuard()
+        learner.set_flat(np.full_like(before, 1e30))
+        assert not guard.accepts(learner, before)
+
     def test_huge_parameters_are_refused_whatever_their_loss(self):
         guard, learner = HeldOutGuard(), Measured(1.0)
         learner.vector = np.array([10.5, 0.0], np.float32)
