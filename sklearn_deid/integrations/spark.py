@@ -53,33 +53,46 @@ def redact_spark(
     types = import_optional("pyspark.sql.types", extra="spark", purpose="Spark data frames")
     redactor = RowRedactor(model, columns, **options)
     redactor.check_columns(frame.columns)
+    # Spark looks columns up by their names, and finds neither a name with a dot nor a name that occurs twice.
+    names = [*frame.columns, redactor.reason_column]
+    plain = [f"column{at}" for at in range(len(names))]
     fields = []
-    for field in frame.schema.fields:
+    for field, name in zip(frame.schema.fields, plain, strict=False):
         is_text = field.name in redactor.columns
         if is_text and not isinstance(field.dataType, types.StringType):
             raise DeidError(f"The column {field.name!r} holds no strings.")
         # A comment on a column of texts can quote a text.
         metadata = {} if is_text else field.metadata
-        fields.append(types.StructField(field.name, field.dataType, field.nullable or is_text, metadata))
-    fields.append(types.StructField(redactor.reason_column, types.StringType(), True))
-    return frame.mapInArrow(arrow_redactor(redactor), types.StructType(fields))
+        fields.append(types.StructField(name, field.dataType, field.nullable or is_text, metadata))
+    fields.append(types.StructField(plain[-1], types.StringType(), True))
+    function = arrow_redactor(redactor, names[:-1], plain)
+    return frame.toDF(*plain[:-1]).mapInArrow(function, types.StructType(fields)).toDF(*names)
 
 
-def arrow_redactor(redactor: RowRedactor) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Function over Arrow batches, for ``mapInArrow``."""
+def arrow_redactor(
+    redactor: RowRedactor, names: Sequence[str] | None = None, written: Sequence[str] | None = None
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Function over Arrow batches, for ``mapInArrow``.
+
+    Parameters
+    ----------
+    redactor : RowRedactor
+        Function of the rows.
+    names, written : sequence of str, optional
+        Names of the columns that are read and written, if the batches have others.
+    """
 
     def redacted(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            yield _redacted_batch(batch, redactor)
+            yield _redacted_batch(batch, redactor, names or batch.schema.names, written)
 
     return redacted
 
 
-def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
+def _redacted_batch(batch: Any, redactor: RowRedactor, names: Sequence[str], written: Sequence[str] | None) -> Any:
     """Batch with new texts. All other arrays are the same objects."""
     import pyarrow as pa
 
-    names = batch.schema.names
     values = {name: _values(batch.column(names.index(name))) for name in redactor.read_columns}
     copied = [at for at, name in enumerate(names) if name not in redactor.columns]
     inner = (name for at in copied for name in names_inside(batch.schema.types[at]))
@@ -92,7 +105,7 @@ def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
         at = names.index(name)
         arrays[at] = pa.array(new[name], type=arrays[at].type)
     arrays.append(pa.array(new[redactor.reason_column], type=pa.string()))
-    return pa.RecordBatch.from_arrays(arrays, names=[*names, redactor.reason_column])
+    return pa.RecordBatch.from_arrays(arrays, names=written or [*names, redactor.reason_column])
 
 
 def _values(array: Any) -> list[Any]:

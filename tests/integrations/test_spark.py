@@ -72,5 +72,12 @@ def test_local_spark(rules, monkeypatch):
         assert (schema["note"].metadata, schema["ward"].metadata) == ({}, {"unit": "x"})
         with pytest.raises(DeidError, match="holds no strings"):
             redact_spark(rules, frame, "n")
+        # Flattened records have such names. Spark's mapInArrow finds neither of them.
+        names = frame.withColumn("one", sql.functions.lit(1)).toDF("patient.id", "note", "ward", "ward")
+        done = redact_spark(rules, names, "note")
+        assert done.columns == ["patient.id", "note", "ward", "ward", "withheld"]
+        assert {tuple(row)[:4] for row in done.collect()} == {
+            (n, text, ward, 1) for n, text, ward in zip(ROWS["n"], REDACTED, ROWS["ward"], strict=True)
+        }
     finally:
         session.stop()
