@@ -89,7 +89,14 @@ class NetSurrogates:
 
     def _login(self, text: str) -> str:
         names = self._names_in(fold(text))
-        return _case(re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), text), text)
+        # A letter apart is mostly an initial, as in "b.linden" and "linden_b".
+        own = max(names, key=len, default=None)
+
+        def other(word: re.Match[str]) -> str:
+            is_initial = own is not None and len(word[0]) == 1 and word[0].isalpha()
+            return self._initial_of(fold(word[0]), str(own)) if is_initial else self._word(word[0], names)
+
+        return _case(re.sub(r"[^\W\d_]+|\d+", other, text), text)
 
     def _address(self, found: re.Match[str]) -> str:
         return f"{found[1] or ''}{self._login(found[2])}@{_case(self._domain(found[3]), found[3])}"
@@ -101,9 +108,11 @@ class NetSurrogates:
     def _letters(self, word: str, names: dict[str, str], chance: KeyedChance) -> str:
         own = max((name for name in names if name in word), key=len, default=None)
         if own is not None:
-            before, _, behind = word.partition(own)
-            first = self._initial_of(before, own) if len(before) == 1 else self._letters(before, names, chance)
-            return first + _plain(names[own]) + self._letters(behind, names, chance)
+            ends = (
+                self._initial_of(end, own) if len(end) == 1 else self._letters(end, names, chance)
+                for end in (word[: word.index(own)], word[word.index(own) + len(own) :])
+            )
+            return _plain(names[own]).join(ends)
         if len(word) <= _LONGEST_CODE:
             return random_of_form(word, chance)
         # Longer words are mostly an initial and a surname.

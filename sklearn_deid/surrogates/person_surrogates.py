@@ -69,9 +69,10 @@ class PersonSurrogates:
         self._parsed: dict[tuple[str, str], tuple[dict[str, str | None], tuple[NamePart, ...]]] = {}
         # surname -> sexes that titles before it show (Mr. Alder)
         self._titled: dict[str, set[str]] = {}
-        # Letters that the language elides, and surnames behind elisions, which begin with a vowel (d'Estaing).
+        # Letters that the language elides, and surnames behind elisions, which begin with a vowel (d'Estaing), with the
+        # word before.
         self._elided_letters = [letter for letter in "dl" if letter in words.particles]
-        self._behind_elided: set[str] = set()
+        self._behind_elided: dict[str, str] = {}
 
     def learn(self, texts: list[tuple[str, str]], sexes: Sequence[str | None] = ()) -> None:
         """Learn the names of a note before any of them are replaced.
@@ -110,7 +111,7 @@ class PersonSurrogates:
         for i, part in enumerate(parts[:-2]):
             # Also behind "Dell'", which is a particle, and behind letters of other languages: D'Angelo in Spanish.
             if part.text.isalpha() and parts[i + 1].text in APOSTROPHES and parts[i + 2].role == SURNAME:
-                self._behind_elided.add(self.known.canonical(SURNAME, parts[i + 2].text))
+                self._behind_elided[self.known.canonical(SURNAME, parts[i + 2].text)] = fold(part.text)
 
     def surrogate(self, text: str, kind: str) -> str:
         """Invented name in the form of ``text``."""
@@ -134,11 +135,15 @@ class PersonSurrogates:
         for role in (GIVEN, SURNAME):
             for spelling, canonical in self.known.in_address(role, text):
                 found[spelling] = self._name(role, canonical, self._sexes.get(canonical))
+                letter = self._behind_elided.get(canonical, "") if role == SURNAME else ""
+                if len(letter) == 1 and letter + spelling in text:  # "odonnell" of O'Donnell
+                    found[letter + spelling] = self._elided(letter, canonical) + found[spelling]
         return found
 
     def initial_of(self, letter: str, surname: str) -> str:
         """Surrogate of the initial of a person with a known surname, as in the mail address "jalder"."""
-        return self._initial(letter, (surname,)).lower()
+        is_elided = self._behind_elided.get(surname[1:]) == surname[:1]
+        return self._initial(letter, (surname[1:] if is_elided else surname,)).lower()
 
     def _parse(self, text: str, kind: str) -> tuple[NamePart, ...]:
         # A name is parsed before and after the other names of the note are known, and once for each mention.

@@ -121,6 +121,25 @@ def test_two_capitals_beside_a_surname_are_the_initials_of_the_person(locale):
         assert (front, behind) == (f"{letters} {last}", f"{last} {letters}") and full.endswith(last)
 
 
+@pytest.mark.parametrize("mail", ["b.zyxer@a.org", "b_zyxer@a.org", "zyxer.b@a.org", "zyxerb@a.org", "bzyxer@a.org"])
+def test_the_initial_of_an_address_is_that_of_the_person(mail):
+    """The initial fitted the given name in the form "bzyxer" only."""
+    for key in KEYS:
+        name, login = rewritten("en", "Ben Zyxer", ("EMAIL", mail), key=key)
+        given, family = name.lower().split()
+        assert login.split("@")[0] == mail.split("@")[0].replace("zyxer", "_F_").replace("b", given[0]).replace(
+            "_F_", family
+        )
+
+
+def test_a_surname_with_an_apostrophe_is_whole_in_addresses():
+    """The letter before the apostrophe was another letter in addresses."""
+    for key in KEYS:
+        name, login = rewritten("en", "Ann O'Zyxer", ("EMAIL", "a.ozyxer@a.org"), key=key)
+        given, family = name.lower().replace("'", "").split()
+        assert login.split("@")[0] == f"{given[0]}.{family}"
+
+
 @pytest.mark.parametrize("locale", ["fr", "it", "pt"])
 def test_an_elided_particle_stands_before_a_vowel(locale):
     for key in KEYS:
