@@ -36,6 +36,7 @@ _FORM = re.compile(
     rf"|(?:19|20)\d\d(?P<c>[-/.]){_MONTH}(?P=c){_DAY}|{_MONTH}/(?:19|20)\d\d)"
     rf"|(?P<short>{_MONTH}/{_DAY}|{_DAY}/{_MONTH})|(?P<time>(?:[01]?\d|2[0-3]):[0-5]\d)"
     r"|(?P<phone>\(\d{3}\) ?\d{3}[-. ]\d{4}|(?:1-)?\d{3}[-.]\d{3}[-.]\d{4})|\d{3}[-.]\d{4}|\d{2,7}(?:-\d{2,7})+"
+    r"|0[1-9](?:\.\d\d){4}"
 )
 # Letters that are meant by a digit in a word, in lower case and in capitals.
 _LOWER, _UPPER = str.maketrans("0156", "olsb"), str.maketrans("01568", "OISGB")

@@ -11,7 +11,8 @@ from .rule import MAYBE_SPACE, Rule
 
 _FREE = r"(?<!\w)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
-_SIGN = r"(?:\s?(?i:no|nr|number|num|n|nummer|n[úu]mero))?[\s.:#º°-]{0,5}"
+# The N of "MRN NYP-12345" is a letter of the number.
+_SIGN = r"(?:\s?(?i:no|nr|number|num|n|nummer|n[úu]mero)(?![A-Z]))?[\s.:#º°-]{0,5}"
 _VERB = r"(?:(?<=\s)(?i:is|was)\s)?"
 # Digits and hyphens; or digits, hyphens and capitals, with a separator between letters and digits in rebuilt text.
 _DIGITS = r"\d[\d-]{2,16}"
