@@ -56,7 +56,8 @@ class PatientPrivacy:
     public, because the sum of the gradients is divided by the expected number of patients of a step. Span swapping is
     off, because the swapped name of one patient would influence the gradient of another patient. F1 and losses of the
     site have no noise and must stay at the site. The epsilon does not cover patients who are held out for validation.
-    The tagger is never trained on the notes of these patients, but the notes decide which downloads a site refuses.
+    The tagger is never trained on the notes of these patients, but the notes decide which downloads a site refuses. The
+    choice of the held-out patients counts as public, too: one more patient can change this choice.
 
     References
     ----------
