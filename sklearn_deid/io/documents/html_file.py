@@ -190,7 +190,7 @@ class _Page:
     def _element(self, found: re.Match[str]) -> int:
         name = found[1].lower()
         if name == "script":
-            end = self._raw_end(name, found.end()).end()
+            end = self._raw_end(name, found).end()
             self._changes.append((found.start(), end, ""))
             return end
         values = {a[1].lower(): html.unescape((a[3] or "").strip("\"'")).lower() for a in _ATTRIBUTE.finditer(found[2])}
@@ -201,18 +201,20 @@ class _Page:
         self._read_attributes(name, found, values)
         if name not in names.RAW:
             return found.end()
-        end = self._raw_end(name, found.end()).start()
+        end = self._raw_end(name, found).start()
         if name == "style":
             self._change(found.end(), end, self._css(self.source[found.end() : end], sheet=True))
         else:
             self._text(found.end(), end)
         return end
 
-    def _raw_end(self, name: str, start: int) -> re.Match[str]:
+    def _raw_end(self, name: str, found: re.Match[str]) -> re.Match[str]:
         """End tag of an element whose content holds no tags."""
         # Browsers also end the element at an end tag of another form.
-        close = re.compile(rf"</{name}(?:\s*(>)|[\s/])", re.IGNORECASE).search(self.source, start)
-        if close is None or close[1] is None:
+        close = re.compile(rf"</{name}(?:\s*(>)|[\s/])", re.IGNORECASE).search(self.source, found.end())
+        # In XHTML, such a tag is the whole element, and the text behind it is text of the page.
+        is_whole = "/" in found[3]
+        if close is None or close[1] is None or (is_whole and self.source[found.end() : close.start()].strip()):
             raise self._error("an element that is not closed")
         return close
 

@@ -87,6 +87,7 @@ PLANTED = {
     "<p style='width: 3px 4zyxwvutski'>x": "<p style='width: 3px 4n1'>x",
     "<p style='font-family: Zyxwvutski; grid-area: zyxwvutski'>": "<p style='font-family: n1; grid-area: n2'>",
     "<script src='Zyxwvutski.js' type=module>Zyxwvutski</script>b": "b",
+    "<script src='Zyxwvutski.js'/>\n</script>b": "b",
     "Zyx<input type=hidden value=a>wvut<base href=b>ski": '[N]<input type=hidden value=a><base href="">',
     "<ul><li style='display: inline'>Zyx</li><li style='display:inline'>wvutski</li></ul>": (
         "<ul><li style='display: inline'>[N]</li><li style='display:inline'></li></ul>"
@@ -141,6 +142,9 @@ REFUSED = [
     "Zyx<ruby>wvut<rp>(</rp><rt>a</rt><rp>)</rp></ruby>ski",
     "4711<s>0</s>8154",
     "<bdo dir=rtl>ikstuvwxyZ</bdo>",
+    # Text of an XHTML page, and in HTML a part of the script or of the field.
+    "<script src='a.js'/><p>Zyxwvutski</p><script>a</script>",
+    "<textarea/><img class=Zyxwvutski><textarea>a</textarea>",
     "<p style='unicode-bidi: bidi-override; direction: rtl'>ikstuvwxyZ",
     f"{' ' * 5000}<meta charset=utf-8><meta charset=latin1>Zyxwvutskié",
 ]  # fmt: skip
