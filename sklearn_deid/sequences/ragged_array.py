@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,7 +145,12 @@ class RaggedArray:
         ids = np.asarray(given)
         if ids.shape != self.shape:
             raise SequenceError(f"{name!r} must hold one id for each of {len(self)} rows. Got {ids.shape} instead.")
-        return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+        # Rows without an id would be rows of one document, and ids of several types cannot be sorted.
+        is_missing = [isinstance(one, float) and one != one for one in ids] if ids.dtype == object else ids != ids
+        if not np.any(is_missing):
+            with suppress(TypeError):
+                return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+        raise SequenceError(f"{name!r} must hold ids of one type, and no id may be missing.")
 
     def _with(self, data: np.ndarray, offsets: np.ndarray) -> Self:
         """New array of the same class and with the same further attributes. Subclasses extend this method."""

@@ -451,3 +451,16 @@ def test_arrays_of_arrow_are_named(name):
     X, y = (array if name == kind else array.to_pylist() for kind in ("X", "y"))
     with pytest.raises(SequenceError, match=rf"Got ListArray instead. Pass {name}.to_pylist\(\)"):
         check_tags(y, check_sequences(X))
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [[None, "a"], [None, None], [float("nan")] * 2, ["a", float("nan")], np.array(["NaT", "NaT"], "datetime64[D]")],
+)
+def test_missing_ids_of_documents_are_refused(ids):
+    """They made one document of all sentences without an id, or ended in a message of NumPy on "<"."""
+    X = TokenSequences.from_rows([["a"], ["b"]])
+    for given_ids in ((ids, None), ([0, 0], ids)):
+        name = "documents" if given_ids[1] is None else "patients"
+        with pytest.raises(SequenceError, match=f"'{name}' must hold ids of one type, and no id may be missing"):
+            X.with_documents(*given_ids)
