@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
+from ..exceptions import ExchangeError
 from ..federated.record import ExchangeRecord
 from ..federated.tagger_learner import tagger_from_vector
 from ..text import Corpus
@@ -21,10 +22,14 @@ N_SEEN = 10
 def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = N_SEEN) -> list[Any]:
     """Models of a site after its last uploads: the downloaded parameters plus the update of the site.
 
+    Parameters that the site has not fetched have the values after its last upload. A site that sends only a part of its
+    updates has other values, so that its models are known approximately.
+
     Parameters
     ----------
     record : ExchangeRecord
-        Messages in the order in which the server received them. Downloads must contain all parameters.
+        Messages in the order in which the server received them. The first download of the site must contain all
+        parameters.
     model : fitted DeidTagger
         Tagger with the classes and inputs of the federation.
     site : str
@@ -39,22 +44,26 @@ def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = 
 
     Raises
     ------
-    ValueError
-        If the record has no upload of the site, or has a download that contains only a part of the parameters.
+    ExchangeError
+        If the record has no upload of the site after a download of all parameters.
     """
-    start, vectors = None, []
+    own: np.ndarray | None = None  # shape: (n,), the network of the site as the host knows it
+    vectors = []
     for message in record:
         if message.worker != site:
             continue
         update = message.decode()
-        if message.direction == "down":
-            if len(update) != update.size:
-                raise ValueError("A model can be rebuilt only where the site fetched all parameters.")
-            start = update.dense()
-        elif start is not None:
-            vectors.append(start + update.dense())  # shape: (n,)
+        if message.direction == "down" and len(update) == update.size:
+            own = update.dense()
+        elif own is not None and message.direction == "down":
+            # Of the other parameters, the site keeps its own values.
+            own = own.copy()
+            own[update.indices] = update.values
+        elif own is not None:
+            own = own + update.dense()
+            vectors.append(own)
     if not vectors:
-        raise ValueError(f"The record has no update of the site {site!r}.")
+        raise ExchangeError(f"The record has no update of the site {site!r} after a download of all parameters.")
     return [tagger_from_vector(model, clone(model), vector) for vector in vectors[-n_seen:]]
 
 

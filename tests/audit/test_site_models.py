@@ -5,6 +5,7 @@ import pytest
 
 from sklearn_deid import DeidTagger
 from sklearn_deid.audit.site_models import name_attack, rebuilt_models, word_attack
+from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import ExchangeRecord, SparseUpdate
 from sklearn_deid.federated.tagger_learner import tagger_layout
 
@@ -35,6 +36,28 @@ def test_a_model_is_what_the_site_fetched_plus_what_it_sent(tagger):
         np.testing.assert_array_equal(tagger_layout(model).flatten(model.module_.state_dict()), start + update)
     with pytest.raises(ValueError, match="no update of the site 'b'"):
         rebuilt_models(record, tagger, "b")
+
+
+def test_a_site_keeps_the_parameters_that_it_does_not_fetch(tagger):
+    """An audit of sites that fetch a part of the parameters ended with a traceback and without a report."""
+    layout, rng = tagger_layout(tagger), np.random.default_rng(0)
+    start, first, second = rng.normal(size=(3, layout.size)).astype(np.float32)
+    part = SparseUpdate(np.array([1, 4]), np.array([5.0, 6.0], np.float32), layout.size, "0" * 32, 1, "parameters")
+    record = ExchangeRecord()
+    record.add("down", "a", 0, message(start, "parameters"))
+    record.add("up", "a", 1, message(first, "update"))
+    record.add("down", "a", 1, part.to_bytes())
+    record.add("up", "a", 2, message(second, "update"))
+    expected = start + first
+    expected[[1, 4]] = 5.0, 6.0
+    models = rebuilt_models(record, tagger, "a")
+    for model, vector in zip(models, (start + first, expected + second), strict=True):
+        np.testing.assert_array_equal(tagger_layout(model).flatten(model.module_.state_dict()), vector)
+    short = ExchangeRecord()
+    for sent in list(record)[2:]:
+        short.add(*sent)
+    with pytest.raises(ExchangeError, match="no update of the site 'a' after a download of all parameters"):
+        rebuilt_models(short, tagger, "a")
 
 
 class Knowing:
