@@ -1,6 +1,7 @@
 """``redact`` over a database: whole chunks, each once."""
 
 import sqlite3
+import sys
 from hashlib import sha256
 
 import pytest
@@ -94,6 +95,12 @@ def test_interrupted_run_goes_on(redact, base, monkeypatch, place):
     assert execute(base, "SELECT * FROM redacted ORDER BY id") == EXPECTED
 
 
+@pytest.fixture
+def without_psycopg2(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg2", None)
+
+
+@pytest.mark.usefixtures("without_psycopg2")
 @pytest.mark.parametrize(
     ("statement", "options", "message"),
     [
@@ -109,6 +116,8 @@ def test_interrupted_run_goes_on(redact, base, monkeypatch, place):
         ("SELECT 1", ["--text-column", "nothing"], "no column of the name 'nothing'"),
         ("SELECT 1", ["--query", "SELECT id, note, mrn AS x, at AS x FROM notes"], "no column of the name 'x'"),
         ("SELECT 1", ["--output", "Zyxw://host"], "no URL of SQLAlchemy"),
+        ("SELECT 1", ["--output", "postgresql://a:Zyxw@host:port/b"], "no URL of SQLAlchemy"),
+        ("SELECT 1", ["--output", "postgresql+psycopg2://a:Zyxw@host/b"], "driver psycopg2 of the database is not"),
     ],
 )
 def test_what_cannot_be_right_is_refused(redact, base, statement, options, message):

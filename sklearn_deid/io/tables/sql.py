@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from ..._optional import import_optional
-from ...exceptions import DeidError
+from ...exceptions import DeidError, MissingDependencyError
 from ...text.column_names import INSIDE, names_inside, resembled
 from ..files import utf8_or_bytes
 from .columns import Columns
@@ -26,6 +26,7 @@ def connect(url: str) -> Any:
         If SQLAlchemy, or the driver that the URL names, is not installed.
     """
     sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
+    driver = None
     try:
         # Without a pool, no connection stays open while texts are tagged, and no connection is lost when a server
         # restarts.
@@ -33,8 +34,16 @@ def connect(url: str) -> Any:
         if engine.dialect.name == "sqlite":
             sql.event.listen(engine, "connect", _keep_other_bytes)
         return engine
-    except (sql.exc.ArgumentError, sql.exc.NoSuchModuleError):
+    except ImportError as error:
+        driver = error.name or "of the URL"
+    # A port that is no number is a ValueError.
+    except (sql.exc.ArgumentError, sql.exc.NoSuchModuleError, ValueError):
         pass
+    if driver is not None:
+        raise MissingDependencyError(
+            f"The driver {driver} of the database is not installed. Install it, or name another driver in the URL, such "
+            "as postgresql+psycopg://."
+        )
     raise DeidError("The address of the database is no URL of SQLAlchemy, such as sqlite:///notes.db.")
 
 
