@@ -140,6 +140,11 @@ def test_sqlite_values_are_copied_whatever_the_type_of_their_column(redact, base
     assert execute(base, "SELECT * FROM redacted ORDER BY id") == [(1, "Mail [EMAIL]", *old[0][2:]), old[1]]
 
 
+def test_query_may_end_with_a_comment(redact, base):
+    assert redact(query="SELECT * FROM notes -- all of them")[0] == 1
+    assert execute(base, "SELECT * FROM redacted ORDER BY id") == EXPECTED
+
+
 def test_changed_rows_and_options_are_noticed(redact, base):
     redact()
     assert "is not empty" in redact()[2]

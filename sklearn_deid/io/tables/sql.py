@@ -100,7 +100,8 @@ class SqlTable:
         self.engine, self.columns, self.key = engine, columns, columns.id
         self._sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
         # A colon would begin the name of a parameter.
-        self._source = "({}) AS notes".format(query.strip().rstrip(";").replace(":", r"\:"))
+        # Behind a line feed, since the query can end with a comment.
+        self._source = "({}\n) AS notes".format(query.strip().rstrip(";").replace(":", r"\:"))
         self._quoted = engine.dialect.identifier_preparer.quote(columns.id)
 
     def chunks(self) -> Iterator[TableChunk]:
