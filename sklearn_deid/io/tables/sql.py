@@ -41,8 +41,8 @@ def connect(url: str) -> Any:
         pass
     if driver is not None:
         raise MissingDependencyError(
-            f"The driver {driver} of the database is not installed. Install it, or name another driver in the URL, such "
-            "as postgresql+psycopg://."
+            f"The driver {driver} of the database is not installed. Install it, or name another driver in the URL, "
+            "such as postgresql+psycopg://."
         )
     raise DeidError("The address of the database is no URL of SQLAlchemy, such as sqlite:///notes.db.")
 
