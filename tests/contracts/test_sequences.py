@@ -453,10 +453,10 @@ def test_arrays_of_arrow_are_named(name):
         check_tags(y, check_sequences(X))
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [[None, "a"], [None, None], [float("nan")] * 2, ["a", float("nan")], np.array(["NaT", "NaT"], "datetime64[D]")],
-)
+NAN, NAT = float("nan"), np.array(["NaT", "NaT"], "datetime64[D]")
+
+
+@pytest.mark.parametrize("ids", [[None, "a"], [None, None], [NAN, NAN], np.array(["a", NAN], dtype=object), NAT])
 def test_missing_ids_of_documents_are_refused(ids):
     """They made one document of all sentences without an id, or ended in a message of NumPy on "<"."""
     X = TokenSequences.from_rows([["a"], ["b"]])
