@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -154,9 +154,13 @@ class DrawnWordsAttack(AuditAttack):
         # stream.
         rng = np.random.default_rng(self.random_state).spawn(1)[0]
         words = released.draws.words
-        drawn = self._mechanism.replace(words, np.arange(len(words)), rng)
+        drawn = self._mechanism.replace(words, np.arange(len(words)), rng).words.tolist()
+        # Words are written, and ranks are found, as for the release. Else words with several casings in the vectors
+        # would have other vectors and ranks than the same words in the release.
+        made = [self._mechanism.write(new, token) for new, token in zip(drawn, released.originals, strict=True)]
         possible, ranks = self._possible(released)
-        counts = self._compared(released, drawn.words.tolist(), (ranks, drawn.ranks))
+        own_ranks = self._possible(replace(released, releases=[made]))[1]
+        counts = self._compared(released, made, (ranks, own_ranks))
         p = {fault: p_of_counts(*count, two_sided=fault in _TWO_SIDED) for fault, count in counts.items()}
         n_impossible = int((~possible).sum())
         return check_result(

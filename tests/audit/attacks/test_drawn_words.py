@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sklearn_deid import MadlibPseudonymizer, NeighborPseudonymizer, SanTextPseudonymizer
-from sklearn_deid.audit.attacks import DrawnWordsAttack
+from sklearn_deid import MadlibPseudonymizer, NeighborPseudonymizer, SanTextPseudonymizer, WordVectors
+from sklearn_deid.audit.attacks import DrawnWordsAttack, RepeatedTexts, draws_of_text
 from sklearn_deid.audit.attacks.word_counts import p_of_counts
 from sklearn_deid.sequences import TokenSequences
 
@@ -179,3 +179,20 @@ def test_rate_of_false_alarms():
             for level in (0.05, 0.01):
                 assert (p < level).mean() < level + 4 * np.sqrt(level / len(p))
     assert DrawnWordsAttack.presets[0].quick
+
+
+def test_words_with_several_casings_in_the_vectors_are_no_fault():
+    """Surrogates are written in the casing of their tokens. The audit compared them with draws as in the vectors."""
+    rng = np.random.default_rng(0)
+    names = [f"{a}{b}{c}" for a in "bcdfg" for b in "aeiou" for c in "klmnpqrstv"]
+    stored, rest = names[:200], names[200:]
+    points = np.repeat(rng.normal(size=(200, 6)), 2, axis=0)
+    points = np.concatenate([points + 0.3 * rng.normal(size=points.shape), rng.normal(size=(50, 6))])
+    cased = WordVectors([form for name in stored for form in (name, name.upper())] + rest, points, is_public=True)
+    X = TokenSequences.from_rows([[name] for name in rest * 8])
+    y = TokenSequences.from_rows([["B-CITY"]] * len(X))
+    pseudonymizer = NeighborPseudonymizer(embeddings=cased, n_neighbors=2, exclude=None).fit(X, y)
+    one, other = (pseudonymizer.sample(X, y) for _ in range(2))
+    draws = draws_of_text(pseudonymizer, X, one, y, None)
+    texts = RepeatedTexts(draws, X.data.tolist(), [one.data.tolist(), other.data.tolist()])
+    assert DrawnWordsAttack(random_state=0).fit(pseudonymizer).attack(texts).faults == ()
