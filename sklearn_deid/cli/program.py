@@ -13,6 +13,7 @@ from .. import __version__
 from ..exceptions import DeidError
 from . import audit, convert, demo, evaluate, federate, redact, review, serve, signoff, suggest, tag, train
 from .failures import FATAL, INTERRUPTED, CrashReport, remember_interrupts, show_error, show_warning
+from .lasting_stream import lasting_streams
 from .options import add_command
 
 _DESCRIPTION = """\
@@ -76,7 +77,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit
         For ``--help``, ``--version``, wrong usage (exit code 2), and unexpected errors of the program (exit code 2).
     """
-    arguments = build_parser().parse_args(argv)
+    with lasting_streams():
+        return _run(build_parser().parse_args(argv))
+
+
+def _run(arguments: argparse.Namespace) -> int:
     was_frozen = gc.get_freeze_count() > 0
     # The interpreter would search all modules for garbage when it ends: a quarter second and more.
     atexit.unregister(gc.freeze)
@@ -86,7 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = show_warning
         try:
-            return arguments.run(arguments)
+            code: int = arguments.run(arguments)
+            sys.stdout.flush()
+            return code
         # These errors hold no note text, so that their messages are shown. All others go to the crash report.
         except (DeidError, OSError) as error:
             show_error(error)

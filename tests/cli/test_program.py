@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import sklearn_deid
-from sklearn_deid import NoteDeidentifier, RuleTagger, save, write_corpus
+from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span, save, write_corpus
 from sklearn_deid.cli import annotating, main, program
 from sklearn_deid.cli.failures import CrashReport, one_line, remember_interrupts
 from sklearn_deid.exceptions import WithheldWarning
@@ -23,6 +23,51 @@ COMMANDS = ("train", "tag", "redact", "serve", "evaluate", "convert", "demo")
 def in_new_process(*arguments, **options):
     command = [sys.executable, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+PIPES = """
+import os, sys
+from sklearn_deid.cli import main
+
+read, write = os.pipe()
+os.close(read)
+{}
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "streams",
+    ["os.dup2(write, 1), os.dup2(write, 2)", "sys.stdout = sys.stderr = None", "os.dup2(os.open('/dev/full', 1), 2)"],
+    ids=["readers that went away", "no console", "a full log"],
+)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux")
+def test_streams_that_nobody_reads_end_no_run(tmp_path, streams):
+    """``redact ... 2>&1 | head`` ended with code 1, as if some notes were withheld, and a training lost its model."""
+    (tmp_path / "raw").mkdir()
+    for name in "abc":
+        (tmp_path / "raw" / f"{name}.txt").write_text("Seen on 3 May 2020.", encoding="utf-8")
+    save(NoteDeidentifier(RuleTagger().fit([])), tmp_path / "model")
+    command = ["redact", "raw", "--model", "model", "--output", "out"]
+    done = in_new_process("-u", "-c", PIPES.format(streams), *command, cwd=tmp_path)
+    assert (done.returncode, len(list((tmp_path / "out").iterdir()))) == (0, 3)
+
+
+def test_results_that_a_full_disk_cannot_hold_are_an_error(tmp_path):
+    code = PIPES.format("os.dup2(os.open('/dev/full', 1), 1)")
+    write_corpus([Document("a", "Ann", (Span(0, 3, "PATIENT"),))], tmp_path / "in.jsonl")
+    done = in_new_process("-c", code, "convert", "in.jsonl", "out", "--to", "brat", cwd=tmp_path)
+    assert (done.returncode, "No space left" in done.stderr) == (2, True)
+
+
+def test_letters_that_the_encoding_of_an_output_lacks_are_codes(tmp_path):
+    """Where output is redirected, Windows may write code page 1252: an id ended ``evaluate`` with a traceback."""
+    gold = Document("\u0141ukasz", "Ann", (Span(0, 3, "PATIENT"),))
+    write_corpus([gold], tmp_path / "gold.jsonl")
+    write_corpus([replace(gold, spans=())], tmp_path / "found.jsonl")
+    command = ["-m", "sklearn_deid", "evaluate", "gold.jsonl", "found.jsonl", "--leaks"]
+    done = in_new_process(*command, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
+    assert (done.returncode, "\\u0141ukasz" in done.stdout) == (0, True)
 
 
 def test_version_of_the_module():
