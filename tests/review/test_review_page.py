@@ -93,6 +93,19 @@ def test_everywhere_means_whole_words_and_one_undo(opened):
     assert opened.marks() == [("Birch", "DOCTOR")]
 
 
+def test_nothing_to_mark_is_no_step_of_undo(opened):
+    """The page said that undo takes "0 spans" back. Undo then took another change back."""
+    opened.press("e", "e")
+    assert opened.text("#status") == "This text is marked already."
+
+
+def test_the_chosen_span_shows_that_it_is_uncertain(opened):
+    """With keys, a span is chosen when it is looked at, and its frame was never dashed."""
+    style = "return getComputedStyle(document.querySelector('#note mark')).outlineStyle"
+    assert opened.driver.execute_script(style) == "dashed"
+    assert "now" in opened.driver.find_element("css selector", "#note mark").get_attribute("class")
+
+
 def test_offsets_count_code_points_in_the_file(opened):
     opened.press("n")
     assert opened.marks() == [("3 May", "DATE")]

@@ -441,7 +441,7 @@
       });
       chosen = work[now].spans.findIndex((other) => other.start === span.start && other.end === span.end);
       showAll();
-      say(`${count} spans are ${isRemoval ? "removed" : "added"}. Undo takes all of them back.`);
+      say(count ? `${count} spans are ${isRemoval ? "removed" : "added"}. Undo takes all of them back.` : "This text is marked already.");
     });
   }
 
