@@ -114,7 +114,17 @@ def site(arguments: argparse.Namespace) -> int:
         chosen["epsilon"] = SparseVectorUpload.for_total(arguments.epsilon, agreement.n_epochs).epsilon
     chosen["corpus"] = str(Path(arguments.corpus).resolve())
     chosen["state"] = str(Path(arguments.state or Path(arguments.kit, sites.STATE_FOLDER)).resolve())
-    chosen["random_state"] = _seed_of(Path(arguments.kit, "local", sites.SITE_FILE))
+    earlier = _earlier_settings(Path(arguments.kit, "local", sites.SITE_FILE))
+    if earlier is not None and _has_begun(earlier.state) and not _has_begun(chosen["state"]):
+        raise DeidError(
+            "The training of this site has begun in another state folder. A new folder would forget the spent epsilon, "
+            "and the server would refuse the site. Pass the folder as --state, or move it to the new place.",
+            path=earlier.state,
+        )
+    # With another seed, a saved training would hold out other patients. 32 bits are what scikit-learn allows: the seed
+    # is one of training alone, and noise does not come from it.
+    seed = None if earlier is None else earlier.random_state
+    chosen["random_state"] = secrets.randbits(32) if seed is None else seed
     chosen["mask_key"] = str(Path(arguments.kit, sites.MASK_KEY).resolve()) if agreement.mask_keys else None
     settings = SiteSettings(**chosen)
     sites.promise_of(agreement, settings)  # refuses noise that promises nothing
@@ -147,16 +157,21 @@ def _checked_corpus(settings: SiteSettings, agreement: FederationConfig) -> Corp
     return corpus
 
 
-def _seed_of(path: Path) -> int:
-    """Seed of earlier settings, so that a saved training keeps its held-out patients; else a new seed."""
+def _earlier_settings(path: Path) -> SiteSettings | None:
+    """Settings of a site that is set up again; None for a new site, or if the settings cannot be read."""
     from ..federated.sites import SiteSettings, read_settings
 
     try:
-        earlier = read_settings(SiteSettings, path).random_state
+        return read_settings(SiteSettings, path)
     except DeidError:
-        earlier = None
-    # of training alone; 32 bits are what scikit-learn allows, and noise does not come from it
-    return secrets.randbits(32) if earlier is None else earlier
+        return None
+
+
+def _has_begun(state: str) -> bool:
+    """Whether a state folder holds a training, or steps that a session has charged before it failed."""
+    from ..federated.sites.site_settings import PATIENT_LEDGER
+
+    return any(Path(state, name).exists() for name in ("worker.state", PATIENT_LEDGER))
 
 
 def _say_what_leaves(agreement: FederationConfig, settings: SiteSettings, corpus: Any, promise: str) -> None:

@@ -262,6 +262,21 @@ def test_a_training_without_a_ledger_is_not_told_as_unspent(federation, capsys):
     assert site() == 0
 
 
+@pytest.mark.parametrize("name", ["worker.state", "patient-privacy.json"])
+def test_a_training_in_another_state_folder_is_not_told_as_unspent(federation, capsys, name):
+    """Set up again without --state, the site began in a new folder, and nothing was spent."""
+    assert site("--state", "own") == 0
+    (federation / "own").mkdir()
+    (federation / "own" / name).touch()
+    before = (federation / "site-1" / "local" / "site.json").read_bytes()
+    assert site() == 2
+    assert "has begun in another state folder" in capsys.readouterr().err
+    assert (federation / "site-1" / "local" / "site.json").read_bytes() == before
+    assert site("--state", "own") == 0
+    (federation / "own").rename(federation / "site-1" / "deid-state")
+    assert site() == 0
+
+
 def test_uploads_of_earlier_sessions_belong_to_the_printed_epsilon(federation, capsys):
     """The command printed the epsilon of all epochs with the new noise, which only the rest of them has."""
     assert site("--epsilon", "70") == 0
