@@ -7,13 +7,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..exceptions import DeidError
 from ..surrogates.folding import fold, plain_letters, transcribed
 from ..tagging.rules import find_phi
-from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, known_id, nearest_i2b2, normalize, patient_of, tokenize
+from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, known_id, nearest_i2b2, normalize, tokenize
+from ..text.corpus import patients_of
 
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 # Ids that `redact --number-outputs` writes: their letters are no names.
@@ -234,7 +235,8 @@ def audit_redacted_text(
     ]
     place = {note.doc_id: number for number, note in enumerate(notes)}
     found.sort(key=lambda one: (place[one.doc_id], one.start, one.end, one.attacker))
-    owners = {note.doc_id: known_id((patients or {}).get(note.doc_id)) or patient_of(note) for note in notes}
+    given = [replace(note, patient_id=known_id((patients or {}).get(note.doc_id)) or note.patient_id) for note in notes]
+    owners = dict(zip(place, patients_of(given), strict=True))
     anonymity = _anonymity(notes, found, owners, least_k)
     ids = [Document(note.doc_id, note.doc_id) for note in notes if not _RANDOM_ID.fullmatch(note.doc_id)]
     n_named = sum(map(bool, _by_words(ids, known)))

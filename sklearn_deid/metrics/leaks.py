@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from unicodedata import category as character_category
 
-from ..text import Document, LabelScheme, Span, patient_of
+from ..text import Document, LabelScheme, Span
+from ..text.corpus import patients_of
 from .pairing import infer_label_scheme, pair_documents
 
 _DIRECT_CATEGORIES = ("CONTACT", "ID")
@@ -164,12 +165,18 @@ def leak_list(
     # A gold document without prediction leaks all of its spans.
     pairs, without = pair_documents(gold, predicted, missing)
     known = infer_label_scheme(label_scheme, [document for document, _ in pairs])
-    leaks = [leak for document, other in pairs for leak in _leaks_of(document, other.spans, known)]
-    patients = {patient_of(document) for document, _ in pairs}
-    return LeakList(tuple(leaks), len(pairs), len(patients), without)
+    patients = patients_of([document for document, _ in pairs])
+    leaks = [
+        leak
+        for (document, other), patient in zip(pairs, patients, strict=True)
+        for leak in _leaks_of(document, patient, other.spans, known)
+    ]
+    return LeakList(tuple(leaks), len(pairs), len(set(patients)), without)
 
 
-def _leaks_of(document: Document, predicted: Iterable[Span], label_scheme: LabelScheme | None) -> Iterable[Leak]:
+def _leaks_of(
+    document: Document, patient: str, predicted: Iterable[Span], label_scheme: LabelScheme | None
+) -> Iterable[Leak]:
     # A set of characters, because predicted spans may overlap.
     covered = {i for span in predicted for i in range(span.start, span.end)}
     for span in document.spans:
@@ -179,7 +186,7 @@ def _leaks_of(document: Document, predicted: Iterable[Span], label_scheme: Label
         left = sum(i not in covered for i in telling)
         if left:
             direct = _is_direct(span.label, label_scheme)
-            yield Leak(document.doc_id, patient_of(document), span, left, left < len(telling), direct)
+            yield Leak(document.doc_id, patient, span, left, left < len(telling), direct)
 
 
 def _telling(text: str, span: Span) -> Sequence[int]:

@@ -65,8 +65,11 @@ class Corpus(Sequence[Document]):
 
     @property
     def groups(self) -> np.ndarray:
-        """Patient id of each document, or document id if there is no patient id; shape (n_documents,), dtype object."""
-        return np.array([patient_of(d) for d in self._documents], dtype=object)
+        """Patient id of each document, or document id if there is no patient id; shape (n_documents,), dtype object.
+
+        If a document id without a patient id is also the id of a patient, it has an addition.
+        """
+        return np.array(patients_of(self._documents), dtype=object)
 
     @property
     def patients(self) -> tuple[str, ...]:
@@ -321,6 +324,27 @@ def patient_of(document: Document) -> str:
     ['p1', 'n1', 'n1', 'n1']
     """
     return known_id(document.patient_id) or document.doc_id
+
+
+def patients_of(documents: Sequence[Document]) -> list[str]:
+    """`patient_of` each document. Without a patient id, a document is no note of a patient whose id it has.
+
+    Examples
+    --------
+    >>> patients_of([Document("7", ""), Document("8", ""), Document("9", "", patient_id="7")])
+    ['7 (note)', '8', '7']
+    """
+    known = [known_id(document.patient_id) for document in documents]
+    patients = set(known)
+    taken = patients.union(document.doc_id for document in documents)
+    names = []
+    for document, patient in zip(documents, known, strict=True):
+        name = patient or document.doc_id
+        if patient is None and name in patients:
+            while name in taken:
+                name += " (note)"
+        names.append(name)
+    return names
 
 
 def _counted(**counts: int) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid import Span
+from sklearn_deid import Document, Span
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.metrics import leak_list
 from sklearn_deid.text import redact
@@ -100,6 +100,12 @@ class TestPatients:
         note("Ana 12", [], "n2"),
         note("Ben 12", [], "n3"),
     )
+
+    def test_a_note_without_a_patient_is_no_note_of_the_patient_with_its_id(self):
+        spans = (Span(0, 3, "PATIENT"),)
+        gold = [Document("1", "Ann", spans, patient_id="2"), Document("2", "Eva", spans)]
+        found = leak_list(gold, [Document("1", "Ann", spans), Document("2", "Eva")])
+        assert (found.n_patients, found.share_of_patients, found.patients) == (2, 0.5, ("2 (note)",))
 
     def test_grouped_by_document_and_patient(self):
         leaks = leak_list(self.GOLD, self.PREDICTED)

@@ -239,6 +239,13 @@ def test_blanks_around_an_id_make_no_other_patient():
     assert [document.patient_id for document in corpus] == list(patients), "the documents are as they were read"
 
 
+def test_a_note_without_a_patient_is_no_note_of_the_patient_with_its_id():
+    patients = {"1": "2", "2": None, "3": None, "2 (note)": None, "4": "2"}
+    corpus = Corpus(Document(doc_id, "", patient_id=patient) for doc_id, patient in patients.items())
+    assert corpus.groups.tolist() == ["2", "2 (note) (note)", "3", "2 (note)", "2"]
+    assert len(corpus.patients) == 4
+
+
 def test_splitters_of_scikit_learn():
     for train, test in GroupKFold(2).split(NOTES, groups=NOTES.groups):
         assert not set(NOTES[train].patients) & set(NOTES[test].patients)
