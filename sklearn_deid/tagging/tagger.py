@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import Any
 
@@ -408,7 +407,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         goes_on = self.warm_start and self.initialized_
         if goes_on:
             self._check_like_training(X)
-        with self._own_random_stream(), nullcontext() if goes_on else self._forgotten_if_failed():
+        with self._own_random_stream(), self._forgotten_if_failed(not goes_on):
             if not goes_on:
                 self._begin(X, tags, groups, None, keeps=True)
             # The seed is drawn in any case, so that validation_fraction does not change the later random numbers.
@@ -452,23 +451,24 @@ class DeidTagger(TokenTagger, TaggingNet):
         """
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
-        if self.initialized_:
-            self._check_like_training(X)
-            check_labels(classes, self.classes_)
-        else:
-            self._rng = own_generator(self.random_state)
+        is_first = not self.initialized_
+        with self._forgotten_if_failed(is_first):
+            if is_first:
+                self._rng = own_generator(self.random_state)
+                with self._own_random_stream():
+                    self._begin(X, tags, groups, classes, keeps=False)
+            else:
+                self._check_like_training(X)
+                check_labels(classes, self.classes_)
             with self._own_random_stream():
-                self._begin(X, tags, groups, classes, keeps=False)
-        with self._own_random_stream():
-            self._train(self._training_data(X, tags, groups), None, epochs=1)
+                self._train(self._training_data(X, tags, groups), None, epochs=1)
         return self
 
     # ---- the network, built when the data are known
 
     def initialize_module(self) -> DeidTagger:
         """Build the network for the classes and the kind of X (tokens or vectors) of `fit`."""
-        self.module_ = build_tagger_module(self)
-        self._reads_context = self.context != "sentence"
+        self.module_, self._reads_context = build_tagger_module(self), self.context != "sentence"
         return self
 
     def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any, keeps: bool) -> None:

@@ -228,14 +228,14 @@ class SequenceNet(SkorchEstimator):
             raise self._diverged(problem)
 
     @contextmanager
-    def _forgotten_if_failed(self) -> Iterator[None]:
-        """Delete the network if the block raises: a network with initial weights or other classes must not be used."""
+    def _forgotten_if_failed(self, is_new: bool) -> Iterator[None]:
+        """Delete a new network if the block raises: a network with initial weights or other classes must not be used."""
         has_ended = False
         try:
             yield
             has_ended = True
         finally:
-            if not has_ended:
+            if is_new and not has_ended:
                 self.initialized_ = False
                 for name in {"module_", "classes_"}.intersection(vars(self)):
                     delattr(self, name)

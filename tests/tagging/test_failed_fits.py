@@ -73,6 +73,22 @@ def test_a_training_that_ends_in_its_first_epoch_leaves_no_network(data, expecte
     assert broken.set_params(callbacks=None).fit(X, y).predict(X).tolist() == expected
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError()])
+def test_a_first_partial_fit_that_fails_leaves_no_network(data, error):
+    """The tagger kept its initial weights, and the notes that it redacted came back almost as they were."""
+    X, y, _ = data
+    broken = tagger(callbacks=[Breaks(error)])
+    with pytest.raises(type(error)):
+        broken.partial_fit(X, y)
+    assert is_unfitted(broken, X)
+    tags = broken.set_params(callbacks=None).partial_fit(X, y).predict(X).tolist()
+    assert tags == tagger().partial_fit(X, y).predict(X).tolist()
+    later = tagger(callbacks=[Breaks(error, epoch=2)]).partial_fit(X, y)
+    with pytest.raises(type(error)):
+        later.partial_fit(X, y)
+    assert len(later.predict(X)) == len(X), "a trained network stays"
+
+
 def test_an_interrupted_training_warns(data):
     X, y, _ = data
     stopped = tagger(callbacks=[Breaks(KeyboardInterrupt(), epoch=3)])
