@@ -147,10 +147,11 @@ def epsilon_text(epsilon: float) -> str:
 
 
 def bounded_epsilon(ledger: PrivacyLedger, delta: float) -> float:
-    """Upper bound of `spent_epsilon` in closed form; a few percent larger than `spent_epsilon` for large values.
+    """Total epsilon as in `spent_epsilon`, by a bound in closed form.
 
     The bound uses zero-concentrated differential privacy (Bun & Steinke 2016, proposition 1.3) with half the noise
-    multiplier.
+    multiplier. From an epsilon of 0.01 to 100, the bound is larger than the epsilon of the accountant, by a few percent
+    for large values. Beyond this range, the accountant has no suitable order, and its epsilon can be larger.
 
     Examples
     --------
