@@ -32,7 +32,8 @@ _WORDS = "A word has the same surrogate in draws that must be independent."
 _IMPOSSIBLE = "{} surrogates have another casing than stated, or are words that the stated mechanism cannot draw."
 _RANKS = "Surrogates of a word have {} ranks among its neighbours more often than stated."
 _PARITY, _NEAR = _RANKS.format("only even or only odd"), _RANKS.format("similar")
-_TWO_SIDED = {_LAW, _FIRST, _LENGTH}
+_SUCCESSIVE = "Surrogates of successive words depend on each other: their ranks agree more or less often than stated."
+_TWO_SIDED = {_LAW, _FIRST, _LENGTH, _SUCCESSIVE}
 _COMPARED = {
     _LAW: "nearness",
     _FIRST: "first letter",
@@ -41,6 +42,7 @@ _COMPARED = {
     _WORDS: "other occurrence",
     _PARITY: "parity of ranks",
     _NEAR: "distance of ranks",
+    _SUCCESSIVE: "ranks of successive words",
 }
 
 
@@ -77,9 +79,9 @@ class DrawnWordsAttack(AuditAttack):
 
     If the release follows the mechanism, the release and the audit's own draw have a property with equal probability,
     so that each count is binomial. All comparisons together raise a false alarm with probability .0005. For two draws
-    of a word from its neighbours, the attack also compares the ranks of the surrogates. A single surrogate that the
-    mechanism cannot write is already a fault. Words that one of the releases shows unchanged are left out, because
-    `KeptTokensAttack` counts these words.
+    of a word from its neighbours, and for two successive draws, the attack also compares the ranks of the surrogates. A
+    single surrogate that the mechanism cannot write is already a fault. Words that one of the releases shows unchanged
+    are left out, because `KeptTokensAttack` counts these words.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the release cannot pass the
     audit.
@@ -242,13 +244,21 @@ def _of_equal_words(words: Sequence[str], shown: np.ndarray, own: np.ndarray, so
 
 def _of_ranks(words: Sequence[str], shown: np.ndarray, own: np.ndarray, some: np.ndarray) -> dict[str, tuple[int, int]]:
     """Counts as in `counted` for pairs of draws of one word. The first property is an even difference of the ranks. The
-    second property is a smaller difference of the ranks than in the other draws."""
+    second property is a smaller difference of the ranks than in the other draws, also for pairs of successive
+    draws."""
     first, second = _pairs_of_words(words, some)
     theirs, ours = (shown[first] - of[second] for of in (shown, own))
+    rows = np.flatnonzero(some)
+    even, odd = rows[: len(rows) // 2 * 2 : 2], rows[1::2]
     return {
         _PARITY: counted(theirs % 2 == 0, ours % 2 == 0),
-        _NEAR: counted(np.abs(theirs) < np.abs(ours), np.abs(ours) < np.abs(theirs)),
+        _NEAR: _nearer_ranks(theirs, ours),
+        _SUCCESSIVE: _nearer_ranks(*(shown[even] - of[odd] for of in (shown, own))),
     }
+
+
+def _nearer_ranks(theirs: np.ndarray, ours: np.ndarray) -> tuple[int, int]:
+    return counted(np.abs(theirs) < np.abs(ours), np.abs(ours) < np.abs(theirs))
 
 
 def _pairs_of_words(words: Sequence[str], some: np.ndarray) -> np.ndarray:

@@ -73,6 +73,16 @@ class Forked(Changed):
         return candidates[1 + int(np.random.random() * 11)]
 
 
+class OneRank(Changed):
+    """One rank for two successive words, such as given name and surname: one known word discloses the other."""
+
+    n = 0
+
+    def one_of(self, candidates):
+        self.n += 1
+        return candidates[np.random.default_rng(self.n // 2).integers(12)]
+
+
 class Parity(Changed):
     """Ranks are even for every second word, and odd for the others."""
 
@@ -130,6 +140,7 @@ class Raw(NeighborPseudonymizer):
         (Repeated, "Two calls draw the same surrogates"),
         (Parity, "only even or only odd ranks"),
         (Halves, "similar ranks"),
+        (OneRank, "successive words depend on each other"),
         (Cased, "another casing than stated"),
         (Elsewhere, "cannot draw"),
     ],
