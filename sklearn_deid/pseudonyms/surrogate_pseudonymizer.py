@@ -179,6 +179,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         data = self._checked(X, y, groups)
         warn_of_absent_labels(self.labels, data.tags, stacklevel=2)
         surrogates, self.statistics_ = self._draw(data, 0)
+        self._fitted_as = self.get_params(deep=False)  # for the card
         return surrogates
 
     def transform(self, X: Any) -> TokenSequences:
@@ -245,6 +246,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         for copy in range(int(n_copies)):
             surrogates, self.statistics_ = self._draw(data, copy, key)
             copies.append(surrogates)
+        self._fitted_as = self.get_params(deep=False)
         rows = [row for copy in copies for row in copy]
         # Copies one after the other would show which sentences are copies of each other.
         order = release_generator(self.random_state).permutation(len(rows))
@@ -262,7 +264,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
             Card for a privacy officer, without words of the sentences; see `surrogate_card`.
         """
         check_is_fitted(self)
-        return surrogate_card(self.get_params(deep=False), self.statistics_)
+        return surrogate_card(self._fitted_as, self.statistics_)
 
     # ---- data in
 

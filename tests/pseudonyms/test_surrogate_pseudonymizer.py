@@ -214,3 +214,13 @@ def test_a_card_says_what_is_still_told(settings, told):
     # no word of the sentences
     assert not any(word in card for word in ("Quillwick", "Zyxw", "asked"))
     assert "| DOCTOR | 1 | 0 | 0 | 0 |" in card
+
+
+@pytest.mark.parametrize("method", ["fit_transform", "fit_resample"])
+def test_a_card_has_the_settings_of_the_fit(method):
+    """A card after set_params named settings that no sentence had, and could leave out the random seed."""
+    pseudonymizer = SurrogatePseudonymizer(locale="en", random_state=0, keep_gender=True, date_shift=100)
+    getattr(pseudonymizer, method)([["Quillwick", "90"]], [["B-DOCTOR", "B-AGE"]])
+    card = pseudonymizer.card()
+    pseudonymizer.set_params(random_state=None, keep_gender=False, date_shift=3650, labels=["AGE"])
+    assert pseudonymizer.card() == card and "repeat the draws" in card
