@@ -229,7 +229,7 @@ class SequenceNet(SkorchEstimator):
 
     @contextmanager
     def _forgotten_if_failed(self, is_new: bool) -> Iterator[None]:
-        """Delete a new network if the block raises: a network with initial weights or other classes must not be used."""
+        """Delete a new network if the block raises: initial weights, or weights of other classes, must not be used."""
         has_ended = False
         try:
             yield
