@@ -74,6 +74,9 @@ def check_release(source: NoteSource) -> None:
     DeidError
         If the release contains other files, annotations, patients or metadata, or if a note cannot be read.
     """
+    if not source.path.is_file() and not source.path.is_dir():
+        # Its notes would be empty the second time, and a reader would find no PHI.
+        raise DeidError("A release is read several times, and a pipe only once. Name a file.", path=str(source.path))
     if source.left_aside():
         raise DeidError(
             "The folder holds other files or sub-folders, which nobody would read, or hidden files, such as copies of "

@@ -99,10 +99,21 @@ def source_files(path: Path, fmt: Format) -> list[Path]:
 
 
 def unanswered_ids(path: str | PathLike[str], format: str | None = None, encoding: str | None = None) -> set[str]:
-    """Ids of the documents of a corpus that nobody has annotated, if the format stores this information."""
+    """Ids of the documents of a corpus that nobody has annotated, if the format stores this information.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the corpus is a pipe, such as standard input. After its documents were read, nothing is left to read, and all
+        documents would look annotated.
+    """
     fmt = guess_format(Path(path)) if format is None else get_format(format)
     found: set[str] = set()
     for file in source_files(Path(path), fmt) if fmt.unanswered is not None else ():
+        if file == Path(path) and not file.is_file():
+            raise CorpusFormatError(
+                "Annotated notes are read twice, and a pipe only once. Copy them to a file.", path=str(path)
+            )
         # The documents of a broken file are reported where they are read.
         with suppress(CorpusFormatError):
             found |= fmt.unanswered(file, encoding)  # type: ignore[misc]

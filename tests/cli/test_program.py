@@ -70,6 +70,28 @@ def test_letters_that_the_encoding_of_an_output_lacks_are_codes(tmp_path):
     assert (done.returncode, "\\u0141ukasz" in done.stdout) == (0, True)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="needs /dev/stdin")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train /dev/stdin --format jsonl --model out --epochs 1",
+        "evaluate /dev/stdin in.jsonl --format jsonl",
+        "convert /dev/stdin out.jsonl --from jsonl --to jsonl",
+        "signoff - --output out --sample 1",
+        "audit --redacted - --names names.txt --output out.json",
+    ],
+)
+def test_what_is_read_twice_is_no_pipe(tmp_path, command):
+    """The second reading found nothing: unread notes were trained on, and a sign-off showed an empty note."""
+    lines = '{"doc_id": "a", "text": "Ann", "spans": [{"start": 0, "end": 3, "label": "NAME"}]}\n'
+    lines += '{"doc_id": "b", "text": "Zyxwvutski"}\n'
+    (tmp_path / "in.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "names.txt").write_text("Roe", encoding="utf-8")
+    done = in_new_process("-m", "sklearn_deid", *command.split(), cwd=tmp_path, input=lines)
+    assert (done.returncode, "a pipe only once" in done.stderr) == (2, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "names.txt"]
+
+
 def test_version_of_the_module():
     done = in_new_process("-m", "sklearn_deid", "--version")
     assert (done.returncode, done.stdout.strip()) == (0, f"sklearn-deid {sklearn_deid.__version__}")
