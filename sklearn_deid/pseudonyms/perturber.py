@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, StrOptions, check_constraints
+from .._compat import Interval, StrOptions, check_constraints, unfitted_if_failed
 from .._randomness import own_generator, release_generator
 from ..embeddings import NeighborIndex
 from ..embeddings.resolving import required_embeddings
@@ -191,12 +191,13 @@ class PhiPerturber(SentenceTransformer):
     def _fit_and_draw(self, X: Any, y: Any, groups: Any) -> Any:
         check_constraints(self)
         X, tags, groups = self._checked(X, y, groups)
-        vectors = required_embeddings(self, X, own_generator(self.random_state).integers(2**31))
-        policy = WordPolicy(vectors, words_to_exclude(self.exclude), self.digits, self.unknown)
-        self.mechanism_ = self._make_mechanism(policy, usable_words(vectors))
-        self._fitted_as = self._mechanism_parameters()
-        warn_of_absent_labels(self.labels, tags, stacklevel=3)
-        perturbed, self.statistics_ = self._draw(X, tags, groups)
+        with unfitted_if_failed(self):
+            vectors = required_embeddings(self, X, own_generator(self.random_state).integers(2**31))
+            policy = WordPolicy(vectors, words_to_exclude(self.exclude), self.digits, self.unknown)
+            self.mechanism_ = self._make_mechanism(policy, usable_words(vectors))
+            self._fitted_as = self._mechanism_parameters()
+            warn_of_absent_labels(self.labels, tags, stacklevel=3)
+            perturbed, self.statistics_ = self._draw(X, tags, groups)
         return perturbed
 
     def _mechanism_parameters(self) -> dict[str, Any]:

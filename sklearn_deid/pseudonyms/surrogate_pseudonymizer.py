@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, StrOptions, check_constraints
+from .._compat import Interval, StrOptions, check_constraints, unfitted_if_failed
 from .._parameters import check_parameter
 from .._randomness import release_generator
 from ..sequences import TokenSequences, check_groups, check_tags, object_rows
@@ -178,8 +178,9 @@ class SurrogatePseudonymizer(SentenceTransformer):
         check_constraints(self)
         data = self._checked(X, y, groups)
         warn_of_absent_labels(self.labels, data.tags, stacklevel=2)
-        surrogates, self.statistics_ = self._draw(data, 0)
-        self._fitted_as = self.get_params(deep=False)  # for the card
+        with unfitted_if_failed(self):
+            surrogates, self.statistics_ = self._draw(data, 0)
+            self._fitted_as = self.get_params(deep=False)  # for the card
         return surrogates
 
     def transform(self, X: Any) -> TokenSequences:

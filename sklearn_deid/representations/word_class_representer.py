@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from .._compat import Interval, check_constraints
+from .._compat import Interval, check_constraints, unfitted_if_failed
 from .._randomness import own_generator
 from .._storage import write_bundle
 from ..embeddings import WordVectors
@@ -137,8 +137,13 @@ class WordClassRepresenter(SentenceTransformer):
         """
         check_constraints(self)
         X, rng = self._words(X), own_generator(self.random_state)
-        vectors = required_embeddings(self, X, rng.integers(2**31))
-        self._vectors = vectors
+        with unfitted_if_failed(self):
+            self._vectors = required_embeddings(self, X, rng.integers(2**31))
+            self._learn_classes(rng)
+            return self._finished()
+
+    def _learn_classes(self, rng: np.random.Generator) -> None:
+        """Divide the words of the word vectors into classes."""
         table = self._table
         # Words without a vector have no neighbours to share a class with; all such words share the last class.
         known = np.flatnonzero(table.any(axis=1))
@@ -147,10 +152,9 @@ class WordClassRepresenter(SentenceTransformer):
         sure = classes >= 0
         # shape: (n_classes, dim); a row of zeros follows for words without a class
         means = class_means(table[known][sure], classes[sure])
-        self.centroids_ = np.concatenate([means, np.zeros((1, vectors.dim), np.float32)])
-        self.classes_of_words_ = np.full(len(vectors), len(means), dtype=np.int32)
+        self.centroids_ = np.concatenate([means, np.zeros((1, self._vectors.dim), np.float32)])
+        self.classes_of_words_ = np.full(len(self._vectors), len(means), dtype=np.int32)
         self.classes_of_words_[known[sure]] = classes[sure]
-        return self._finished()
 
     @property
     def _kinds(self) -> np.ndarray | None:

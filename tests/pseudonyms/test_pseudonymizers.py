@@ -305,6 +305,15 @@ def test_unknown_words_are_refused_by_label_and_not_named():
     assert "Qwrtz" not in str(error.value)
 
 
+def test_a_fit_that_fails_leaves_no_counts_of_an_earlier_fit():
+    perturber = make(NeighborPseudonymizer, unknown="raise").fit([["Alder"]], [["B-DOCTOR"]])
+    with pytest.raises(ValueError, match="are not among the word vectors"):
+        perturber.fit([["Qwrtz"]], [["B-PATIENT"]])
+    assert not hasattr(perturber, "statistics_")
+    with pytest.raises(NotFittedError):
+        perturber.transform([["Alder"]])
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

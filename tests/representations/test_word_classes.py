@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import (
@@ -340,3 +341,12 @@ def test_planted_faults_are_named(fitted, fault, text):
     X, y = [["word1", f"word{i}", "pain"] for i in range(60)], [["O", "B-CITY", "O"]] * 60
     report = AdversarialPrivacyAuditor(["classes"], random_state=0).audit(leaking, X, y)
     assert any(text in found for found in report.results[0].faults) and report.score == 0.0
+
+
+def test_a_fit_that_fails_leaves_no_classes_of_other_vectors():
+    representer = WordClassRepresenter(embeddings=VECTORS, class_size=7).fit([])
+    few = WordVectors(WORDS[:60:20], np.eye(3), is_public=True)
+    with pytest.raises(ValueError, match="A class needs 7 words"):
+        representer.set_params(embeddings=few).fit([])
+    with pytest.raises(NotFittedError):
+        representer.transform(X)
