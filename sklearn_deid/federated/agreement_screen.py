@@ -30,8 +30,9 @@ class AgreementScreen:
 
     A worker is against another worker if the cosine of their updates is below -0.2 in this round, or below -0.1 in the
     mean of their last three to five rounds. A worker is *opposed* if it is against more than half of the workers of the
-    round. An opposed worker stays against another worker until their mean cosine is positive. If fewer than half of the
-    workers of a round are hostile, an honest worker that is against no other honest worker is never opposed.
+    round. An opposed worker stays against another worker until their mean cosine is positive. A worker that misses a
+    round stays opposed, also if the round has only two workers. If fewer than half of the workers of a round are
+    hostile, an honest worker that is against no other honest worker is never opposed.
 
     Some hostile updates do not point against the other updates, such as updates of a worker that is honest in most
     rounds. ``longest`` therefore bounds the norm of each update by 1.5 times the median norm of the round. For workers
@@ -46,7 +47,7 @@ class AgreementScreen:
     rounds : sequence of mapping, default=()
         Cosines of the last rounds, the newest last.
     opposed : sequence of str, default=()
-        Opposed workers of the last round.
+        Opposed workers of the last round, and workers that were opposed in their own last round.
 
     Attributes
     ----------
@@ -79,7 +80,9 @@ class AgreementScreen:
         cosines = (products / np.outer(norms, norms)).round(4).tolist()
         told = {a: {b: cosines[i][j] for j, b in enumerate(names) if b != a} for i, a in enumerate(names)}
         rounds = (*self.rounds, told)[-_N_ROUNDS:]
-        opposed = [one for one in names if self._n_against(one, rounds) * 2 > len(names)]
+        # A worker that misses a round, or is in a round that is too small for a majority, stays opposed.
+        opposed = [one for one in self.opposed if one not in updates or len(names) < FEWEST_UPDATES]
+        opposed += [one for one in names if self._n_against(one, rounds) * 2 > len(names)]
         screen, usual = AgreementScreen(rounds, opposed), median_high(norms.tolist())
         # Workers that learned nothing set no limit.
         is_bounded = len(names) >= FEWEST_UPDATES and usual > _NO_UPDATE

@@ -21,7 +21,7 @@ from ..exceptions import ExchangeError
 from .agreement_screen import OPPOSED, AgreementScreen
 from .delivered import Delivered, check_sequence
 from .past_updates import PastUpdates
-from .robust import RARE_RATIO, combine_round, rare_kind
+from .robust import FEWEST_UPDATES, RARE_RATIO, combine_round, rare_kind
 from .selection import check_finite_vector, select_download
 from .server_limits import ServerLimits
 from .sparse import SparseUpdate, read_only
@@ -311,7 +311,8 @@ class ParameterServer:
             told = dict(zip(names, vectors, strict=True))
             rare = rare_kind(names, noisy) if screened else []
             screen = self._screen.with_round(told, {*rare} & {*noisy}) if screened else self._screen
-            opposed = [names.index(name) for name in screen.opposed] if screened else []
+            is_judged = screened and len(names) >= FEWEST_UPDATES
+            opposed = [names.index(name) for name in screen.opposed if name in updates] if is_judged else []
             longest = [screen.longest[name] for name in names] if screened else None
             ratio = self.limits.max_ratio
             ratios = [ratio * (RARE_RATIO if name in rare else 1.0) for name in names]

@@ -102,6 +102,20 @@ def test_it_remembers_five_rounds_and_outlives_a_file():
         assert getattr(again.with_round(following), name) == getattr(screen.with_round(following), name)
 
 
+@pytest.mark.parametrize("present", ["abc", "ab", "ad"])
+def test_a_missed_or_small_round_forgives_nobody(present):
+    """A hostile worker missed one round, and all its later updates passed."""
+    rng, screen = np.random.default_rng(10), AgreementScreen()
+    for _ in range(3):
+        screen = screen.with_round(round_of(rng, 3, hostile=[-1]))
+    missed = round_of(rng, 3, common=0.03, hostile=[-1])
+    screen = screen.with_round({name: update for name, update in missed.items() if name in present})
+    assert screen.opposed == ("d",)
+    for _ in range(8):
+        screen = screen.with_round(round_of(rng, 3, common=0.03, hostile=[-1]))
+        assert screen.opposed == ("d",)
+
+
 def test_who_was_opposed_comes_back_by_agreeing():
     """Not by updates that are mere noise, which are usual for others at the end of a training."""
     rng, screen = np.random.default_rng(8), AgreementScreen()

@@ -85,6 +85,31 @@ def test_a_site_that_points_against_the_others_moves_nothing(how, factor):
     assert desk.fate("d", 9) == "left out"
 
 
+def test_a_refused_message_does_not_bring_a_hostile_site_back():
+    """After one message that the server refused, the updates of a site that had been left out passed."""
+    desk = Screened(FOUR)
+    for number in range(8):
+        desk.common = 1.0 if number < 3 else 0.3  # cosines of about .5, and .08 as at the end of a training
+        desk.one_round(number, [-1])
+    desk.one_round(8, [1e6])
+    for number in range(9, 15):
+        before = desk.server.parameters.copy()
+        honest = np.stack(desk.one_round(number, [-4.5])).astype(np.float64)
+        np.testing.assert_allclose(desk.server.parameters, before + honest.mean(axis=0).astype(np.float32), atol=1e-6)
+    assert desk.server.delivered("d") == []
+
+
+def test_a_round_of_two_is_not_screened_although_one_site_was_left_out_before():
+    desk = Screened()
+    desk.one_round(0, [-1])
+    desk.one_round(1, [-1])
+    desk.agreement = replace(desk.agreement, sites=["a", "c"], step=0.5)
+    desk.restart()
+    desk.one_round(2)
+    assert [event["how"] for event in desk.events if event["event"] == "sum"] == ["added"] * 3
+    assert desk.server.delivered("c") == [(2, 2)]
+
+
 @pytest.mark.parametrize("factor", [4.5, -4.5])
 def test_a_site_that_alternates_moves_a_round_by_at_most_twice_an_honest_update(factor):
     """Two honest updates, and one of several times the usual length, when honest updates are mostly noise.
