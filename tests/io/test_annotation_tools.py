@@ -105,6 +105,18 @@ def test_an_export_of_label_studio(tmp_path):
     assert read_corpus(tmp_path / "export.json")[0] == found
 
 
+def test_an_export_of_label_studio_names_its_predictions_by_number(tmp_path):
+    """Label Studio exports only the ids of imported predictions: the corrected output of `tag` could not be read."""
+    result = [{"id": "a", "type": "labels", "value": {"start": 0, "end": 3, "labels": ["PATIENT"]}}]
+    tasks = [{"id": 7, "data": {"text": "Ann came."}, "annotations": [{"result": result}], "predictions": [286]}]
+    put(tmp_path, {"export.json": json.dumps(tasks)})
+    assert read_gold(tmp_path / "export.json")[0].spans == (Span(0, 3, "PATIENT"),)
+    tasks[0]["annotations"] = []
+    put(tmp_path, {"export.json": json.dumps(tasks)})
+    with pytest.raises(CorpusFormatError, match="only the numbers of its predictions.*document 7"):
+        read_corpus(tmp_path / "export.json")
+
+
 def test_settings_beside_notes_are_no_tasks(tmp_path):
     put(tmp_path, {"n1.txt": "Ann came.", "n1.ann": "T1\tPATIENT 0 3\tAnn", "settings.json": "{}"})
     assert read_corpus(tmp_path)[0].spans == (Span(0, 3, "PATIENT"),)

@@ -124,21 +124,28 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
 
 def _regions(place: SourceLocation, task: dict[str, Any]) -> list[Any]:
     """Regions of the annotation or, without an annotation, of the prediction."""
-    lists = [task.get(name, []) for name in ("annotations", "predictions")]
-    if not all(isinstance(rows, list) and all(isinstance(row, dict) for row in rows) for rows in lists):
+    rows, predictions = (task.get(name, []) for name in ("annotations", "predictions"))
+    if not _are_objects(rows) or not isinstance(predictions, list):
         raise place.error("'annotations' and 'predictions' must be lists of objects, as in the export \"JSON\".")
-    skipped = [row for row in lists[0] if row.get("was_cancelled")]
-    annotations = [row for row in lists[0] if not row.get("was_cancelled")]
+    skipped = [row for row in rows if row.get("was_cancelled")]
+    annotations = [row for row in rows if not row.get("was_cancelled")]
     if skipped and not annotations:
         # Nobody has annotated this note, and its prediction may be what the annotator refused.
         raise place.error("The annotator has skipped this task.")
-    chosen = annotations or lists[1]
+    # The export "JSON" holds the numbers of the predictions instead of the predictions.
+    if not annotations and not _are_objects(predictions):
+        raise place.error("The task has no annotation, and the export holds only the numbers of its predictions.")
+    chosen = annotations or predictions
     if len(chosen) > 1:
         raise place.error("The task has several annotations or predictions. Keep one of them.")
     result = chosen[0].get("result") if chosen else []
     if not isinstance(result, list):
         raise place.error("A 'result' must be a list of regions.")
     return result
+
+
+def _are_objects(rows: Any) -> bool:
+    return isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
 
 
 def _is_labelled(region: dict[str, Any]) -> bool:
