@@ -34,7 +34,8 @@ _CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aeiou"
 def words_of_other_scripts(text: str) -> list[Edit]:
     """Edits that write names of other scripts in Latin letters, if most letters of the text are Latin.
 
-    Words in lower case and long runs of words remain unchanged, because they are no names.
+    Words in lower case and long runs of words remain unchanged, because they are no names. Cyrillic letters beside
+    Latin letters are always changed.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def words_of_other_scripts(text: str) -> list[Edit]:
         for run in runs
         if len(run) <= _LONGEST_NAME
         for start, end in run
-        if not text[start:end].islower()
+        if not text[start:end].islower() or _is_inside_latin(text, start, end)
     ]
 
 
@@ -73,6 +74,12 @@ def tokens_as_written(written: str, token: str) -> list[str]:
     """
     is_changed = token.isascii() and token.isalpha() and _OTHER.search(written)
     return tokenize(written).texts if is_changed else [token]
+
+
+def _is_inside_latin(text: str, start: int, end: int) -> bool:
+    """Whether Cyrillic letters, which look like Latin letters, are directly beside Latin letters."""
+    is_cyrillic = "\u0400" <= text[start] < "\u0530"
+    return is_cyrillic and any(map(_LATIN.fullmatch, (*text[max(0, start - 1) : start], *text[end : end + 1])))
 
 
 def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
