@@ -82,6 +82,13 @@ _SPELLED = re.compile(
     rf"(?<![{_LETTERS}0-9])[{_LETTERS}](?P<sign>[-.*/\u00b7]| - )[{_LETTERS}](?:(?P=sign)[{_LETTERS}])+"
     rf"(?![{_LETTERS}0-9])(?:[ ,]{{1,3}}(?:[{_LETTERS}](?P=sign)){{2,}}[{_LETTERS}](?![{_LETTERS}0-9]))*"
 )
+# Names in messages of HL7 and headers of images, "ROE^ANN^M", and names that were typed with caps lock, "rOE, aNN".
+_WITH_CARETS = re.compile(
+    rf"(?<![{_LETTERS}^'-])[{_LETTERS}'-]+(?:(?: [{_LETTERS}'-]+)?\^+[{_LETTERS}][{_LETTERS}'.-]*)+"
+)
+_SMALL, _CAPITAL = "a-z\u00e0-\u00f6\u00f8-\u00fe", "A-Z\u00c0-\u00d6\u00d8-\u00de"
+_INVERTED = re.compile(rf"(?<!\w)[{_SMALL}][{_CAPITAL}]+(?:[ .,-]{{1,2}}[{_SMALL}][{_CAPITAL}]+)+(?!\w)")
+_LONG_WORD, _VOWEL = re.compile(f"[{_CAPITAL}]{{4,}}"), re.compile("[AEIOUY\u00c0-\u00de]")
 # Signs before a line break, without which no line is joined.
 _BREAK_AFTER_SIGN = re.compile(rf"[-/\u00ad\u2010\u2011\u2013][ \t]{{0,4}}{_BREAK}")
 # Characters that no rule for unusual forms of single characters changes: ASCII and the letters of Latin-1.
@@ -117,6 +124,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     controls of Windows-1252                        the sign of that encoding
     hyphen and line break in a word                 nothing; the hyphen between capitalised words
     line break in a number, after ``-`` or ``/``    nothing
+    carets of HL7 between names (``ROE^ANN^M``)     a comma, then spaces
+    names typed with caps lock (``aNN rOE``)        the other casing
     letters with a space, hyphen, period or other   the word
     sign after each
     digits in words and letters in numbers, as a    the letter or digit that was meant
@@ -156,6 +165,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     if "%" in text:
         escaped = _ESCAPED.finditer(reading.text)
         reading = reading.edited([Edit(*found.span(), unquote(found[0])) for found in escaped])
+    if "^" in text:
+        reading = reading.edited(_carets(reading.text))
     if "_x000" in text:
         reading = reading.edited([Edit(*found.span(), " ") for found in _ESCAPED_BREAK.finditer(reading.text)])
     if "_" in text:
@@ -171,6 +182,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
         reading = reading.edited(signs)
         ligatures = [Edit(*found.span(), _LIGATURES[found[0]]) for found in _LIGATURE.finditer(reading.text)]
         reading = reading.edited(ligatures)
+    reading = reading.edited(_inverted(reading.text))
     reading = reading.edited(_signs_between_letters(reading.text))
     if layout:
         reading = reading.edited(_spaces_between_letters(reading.text))
@@ -185,6 +197,24 @@ def _entities(text: str) -> list[Edit]:
         # Entities of two characters exist, but in no word of the scripts above.
         if len(meaning) == 1 and meaning not in _LEFT_TO_TOKENIZER:
             edits.append(Edit(*found.span(), meaning))
+    return edits
+
+
+def _carets(text: str) -> list[Edit]:
+    """A comma behind the surname, and spaces between the other names."""
+    edits = []
+    for name in _WITH_CARETS.finditer(text):
+        places = [at for at in range(*name.span()) if text[at] == "^"]
+        edits += [Edit(at, at + 1, "," if at == places[0] else " ") for at in places]
+    return edits
+
+
+def _inverted(text: str) -> list[Edit]:
+    """Names with a small first letter and capitals behind it. Abbreviations such as "eGFR, mRNA" are no names."""
+    edits = []
+    for found in _INVERTED.finditer(text):
+        if any(map(_VOWEL.search, _LONG_WORD.findall(found[0]))):
+            edits.append(Edit(*found.span(), found[0].swapcase()))
     return edits
 
 
