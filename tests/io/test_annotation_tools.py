@@ -259,6 +259,25 @@ def test_a_second_text_of_a_cas_is_not_lost(tmp_path):
         read_corpus(tmp_path, "uima")
 
 
+def test_brat_divides_spans_at_line_breaks(tmp_path):
+    """brat writes fragments, which were refused, and does not show a span whose text holds a line break."""
+    text = "Mr. Ann \r\n\tde\nRoe came."
+    note = Document("n1", text, (Span(4, 17, "PATIENT", None, 0.5), Span(7, 16, "DATE"), Span(14, 17, "DOCTOR")))
+    write_corpus([note], tmp_path, "brat")
+    annotations = (tmp_path / "n1.ann").read_text(encoding="utf-8")
+    assert annotations.splitlines()[0] == "T1\tPATIENT 4 7;11 13;14 17\tAnn de Roe"
+    assert annotations.splitlines()[1] == "T2\tDATE 7 16\t    de Ro", "with fragments, it would begin later"
+    assert read_corpus(tmp_path, "brat")[0] == note
+    # brat writes the same fragments, whatever the text between them.
+    for written, found in (("0 3;4 7\tMr. Ann", (0, 7)), ("14 17;18 22\tRoe came", (14, 22))):
+        put(tmp_path, {"n1.ann": f"T1\tPATIENT {written}\n"})
+        assert read_corpus(tmp_path, "brat")[0].spans == (Span(*found, "PATIENT"),)
+    for written in ("0 3;11 13\tMr. de", "4 7;0 3\tAnn Mr.", "0 3;4 7\tMr. Bob", "0 3;4\tMr.", "0 3;4 99\tMr. Ann"):
+        put(tmp_path, {"n1.ann": f"T1\tPATIENT {written}\n"})
+        with pytest.raises(CorpusFormatError):
+            read_corpus(tmp_path, "brat")
+
+
 def test_a_changed_span_of_brat_loses_its_confidence(tmp_path):
     """All spans had lost theirs."""
     write_corpus([NOTE], tmp_path, "brat")

@@ -70,7 +70,7 @@ def test_the_empty_note_comes_back(name):
 def test_a_span_over_several_lines_comes_back_from_brat_with_spaces_in_the_file(tmp_path):
     document = Document("n", "Calle\r\nMayor\t3\n", (Span(0, 14, "STREET"),))
     write_corpus([document], tmp_path, format="brat")
-    assert (tmp_path / "n.ann").read_bytes() == b"T1\tSTREET 0 14\tCalle  Mayor 3\n"
+    assert (tmp_path / "n.ann").read_bytes() == b"T1\tSTREET 0 5;7 12;13 14\tCalle Mayor 3\n"
     assert there_and_back([document], "brat") == [document]
 
 

@@ -1,8 +1,10 @@
 """brat standoff: the unchanged note in ``NAME.txt``, its annotations in ``NAME.ann``.
 
 Spans are the lines of the ``.ann`` file that begin with T: ``T1<TAB>LABEL start end<TAB>covered text``. The reader
-ignores relations, events, attributes and notes, and refuses other lines, which may be damaged spans. Line breaks inside
-the covered text are written as spaces, by brat and by this writer. The ``.txt`` file is decoded and not changed.
+ignores relations, events, attributes and notes, and refuses other lines, which may be damaged spans. brat divides a
+span at line breaks and tabs into fragments (``T1<TAB>LABEL 4 8;9 14<TAB>Ann Roe``), and so does the writer. The reader
+joins fragments with only white space between them, and refuses other fragments. The ``.txt`` file is decoded and not
+changed.
 Offsets count its code points, including a byte order mark. If the offsets of a corpus do not count the mark, read the
 corpus with ``encoding="utf-8-sig"``.
 
@@ -21,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from ...exceptions import CorpusFormatError
@@ -37,6 +40,7 @@ _CONFIDENCE = re.compile(
     r"#[0-9]{1,9}\tConfidence (T[0-9]{1,9})\t([0-9](?:\.[0-9]{1,20})?(?:e-[0-9]{1,3})?) \((.*)\)\r?"
 )
 _SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
+_GAP = re.compile(r"\s+")
 # Relations, events, attributes, modifications, normalizations, equivalences and notes.
 _NO_SPAN = tuple("REAMN*#")
 
@@ -66,11 +70,13 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         check_label(place, f"T{number}", span.label, spaces=False)
         if ";" in span.label:
             raise place.error("brat takes a semicolon for the border of two fragments. Rename the label.", f"T{number}")
-        covered = flatten(document.text[span.start : span.end])
-        written = f"{span.label} {span.start} {span.end}"
-        lines.append(f"T{number}\t{written}\t{covered}\n")
+        fragments = _fragments(document.text, span.start, span.end)
+        offsets = ";".join(f"{start} {end}" for start, end in fragments)
+        covered = flatten(" ".join(document.text[start:end] for start, end in fragments))
+        lines.append(f"T{number}\t{span.label} {offsets}\t{covered}\n")
         if span.confidence is not None:
             # The first two notes are those of the document.
+            written = f"{span.label} {span.start} {span.end}"
             notes.append(f"#{len(notes) + 3}\tConfidence T{number}\t{span.confidence} ({written})\n")
     if document.patient_id is not None:
         # brat keeps notes (#) of annotators. Patient and metadata are written in this form, because brat has no fields
@@ -132,19 +138,39 @@ def _parse_span(place: SourceLocation, text: str, line: str, number: int) -> tup
         raise place.error(f"Line {number} begins with T but not with an annotation id and a tab.")
     if len(columns) < 2:
         raise place.error(f"Line {number} must be: id, tab, label and offsets, tab, covered text.", annotation_id)
-    fields, covered = columns[0].split(" "), columns[1]
-    if ";" in columns[0]:
+    label, *fragments = columns[0].replace(" ", ";", 1).split(";")
+    pairs = [fragment.split(" ") for fragment in fragments]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise place.error(f"Line {number} needs a label and two offsets, separated by single spaces.", annotation_id)
+    check_label(place, annotation_id, label)
+    offsets = [tuple(parse_offset(place, annotation_id, written) for written in pair) for pair in pairs]
+    if len(offsets) == 1:
+        ((start, end),) = offsets
+        check_covered(place, annotation_id, text, start, end, columns[1])
+        return annotation_id, Span(start, end, label)
+    for start, end in offsets:
+        check_covered(place, annotation_id, text, start, end)
+    if any(end > start or text[end:start].strip() for (_, end), (start, _) in pairwise(offsets)):
         raise place.error(
             f"Line {number} is a discontinuous span, which no span with one start and one end can express. "
             "Split it into one annotation for each fragment.",
             annotation_id,
         )
-    if len(fields) != 3:
-        raise place.error(f"Line {number} needs a label and two offsets, separated by single spaces.", annotation_id)
-    check_label(place, annotation_id, fields[0])
-    start, end = (parse_offset(place, annotation_id, field) for field in fields[1:])
-    check_covered(place, annotation_id, text, start, end, covered)
-    return annotation_id, Span(start, end, fields[0])
+    start, end = offsets[0][0], offsets[-1][1]
+    if flatten(columns[1]) != flatten(" ".join(text[first:last] for first, last in offsets)):
+        raise place.error(
+            "The repeated text of the annotation differs from the text at its offsets.", annotation_id, start, end
+        )
+    return annotation_id, Span(start, end, label)
+
+
+def _fragments(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Offsets of the parts of a span between line breaks and tabs: brat does not show a span with a break inside."""
+    gaps = [gap for gap in _GAP.finditer(text, start, end) if flatten(gap[0]) != gap[0]]
+    if any(gap.start() == start or gap.end() == end for gap in gaps):
+        return [(start, end)]  # the joined fragments would have other borders
+    borders = [start, *(border for gap in gaps for border in gap.span()), end]
+    return list(zip(borders[::2], borders[1::2], strict=True))
 
 
 FORMAT = Format("brat", (".txt", ".ann"), read, write, recognise=_has_annotations)
