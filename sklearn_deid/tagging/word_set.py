@@ -36,8 +36,17 @@ class WordSet:
 
     @classmethod
     def of(cls, words: Iterable[str]) -> WordSet:
-        """Build the set of the given words."""
-        members = {word.lower() for word in words}
+        """Build the set of the given words.
+
+        Raises
+        ------
+        ValueError
+            If a word is not a string, such as an empty cell of a table.
+        """
+        listed = list(words)
+        if not all(isinstance(word, str) for word in listed):
+            raise ValueError("The words of a list must be strings. An empty cell of a table is not a string.")
+        members = {word.lower() for word in listed}
         made = cls(np.zeros(1 + len(members) * _BITS // 8, dtype=np.uint8))
         for word in members:
             for place in made._places(word):

@@ -116,6 +116,13 @@ def test_a_level_that_is_no_small_whole_number_is_refused(level):
         biased(-1.0, words={"consent": level})
 
 
+@pytest.mark.parametrize("words", [["rod", None], ["rod", float("nan")], [b"rod"], {"rod": 1, None: 2}])
+def test_words_that_are_no_strings_are_refused(words):
+    """pandas reads the word "null" of a list as an empty cell, and fit ended in an AttributeError."""
+    with pytest.raises(ValueError, match="must be strings"):
+        WordBiasTagger(words=words).fit([["a"]], [["B-AGE"]])
+
+
 @pytest.mark.parametrize("state", [{}, {"bits": 5}, {"bits": "xyz"}, {"bits": ""}, {"bits": "ff" * 40}])
 def test_a_hostile_set_is_refused(state):
     with pytest.raises(BundleError):
