@@ -16,7 +16,8 @@ def known_id(value: Any) -> str | None:
     """Id of a patient as a string; None for a missing value. Rows without an id must not count as a single patient.
 
     A patient has the same id in all tables, although pandas makes floats of whole numbers if a row has no patient,
-    databases pad texts of a fixed length with blanks, and drivers of databases return bytes in different types.
+    databases pad texts of a fixed length with blanks, and drivers of databases return bytes in different types. The
+    string "17.0", as in a CSV file of pandas, is another id than "17".
 
     Examples
     --------
