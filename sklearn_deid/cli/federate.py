@@ -128,6 +128,7 @@ def site(arguments: argparse.Namespace) -> int:
     chosen["mask_key"] = str(Path(arguments.kit, sites.MASK_KEY).resolve()) if agreement.mask_keys else None
     settings = SiteSettings(**chosen)
     sites.promise_of(agreement, settings)  # refuses noise that promises nothing
+    sites.check_patient_privacy(agreement, settings)
     corpus = _checked_corpus(settings, agreement)
     promise = _promise(settings, agreement, len(corpus.patients))
     sites.harden_site(arguments.kit, agreement, settings)

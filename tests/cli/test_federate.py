@@ -210,6 +210,17 @@ def test_noise_that_promises_nothing_is_refused_with_its_epsilon(federation, cap
     assert "This site as a whole, and so each of its patients: epsilon" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("term", [("--proximal", "0.1"), ("--set", "class_weight=balanced")])
+def test_an_epsilon_that_no_session_keeps_is_not_promised(federation, capsys, term):
+    """The site was prepared with an epsilon, and every session then refused to train."""
+    assert main([*PLAN, "other", "--site", "site-1", "--site", "site-2", *SMALL, *term]) == 0
+    whole = ["federate", "site", "site-1", "--agreement", "other/federation.json", "--corpus", "notes"]
+    assert main([*whole, "--patient-epsilon", "8"]) == 2
+    assert f"planned with {'class_weight' if '--set' in term else term[0]}" in capsys.readouterr().err
+    assert not (federation / "site-1" / "local" / "site.json").exists()
+    assert main(whole) == 0
+
+
 def test_a_site_that_is_set_up_again_reads_what_it_has_spent(federation, capsys):
     """The command said that nothing was spent, and accepted a second budget until the next session."""
     pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")

@@ -25,7 +25,8 @@ __all__, __getattr__, __dir__ = lazy_names(
         "robust_site": "RobustSite check_robust",
         "service_of_agreement": "make_service",
         "site_settings": "SiteSettings",
-        "site_training": "SiteTraining check_held_out check_ledger check_parts promise_of read_site_corpus",
+        "site_training": "SiteTraining check_held_out check_ledger check_parts check_patient_privacy promise_of "
+        "read_site_corpus",
         "wire": "pack unpack",
     },
 )

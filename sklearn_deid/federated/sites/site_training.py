@@ -377,13 +377,29 @@ def _restore_numbers(guard: Any, names: Mapping[str, str], measured: Mapping[str
 def _check(agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
     if name not in agreement.sites:
         raise ExchangeError("The federation does not name this site.")
-    if agreement.proximal and settings.patient_privacy() is not None:
-        raise ExchangeError(
-            "The agreement has a proximal term ('proximal'), which cannot be used with privacy for each patient. "
-            "Plan the federation without --proximal, or set up this site without --patient-epsilon."
-        )
+    check_patient_privacy(agreement, settings)
     if agreement.mask_keys:
         check_masks(agreement, settings, name)
+
+
+def check_patient_privacy(agreement: FederationConfig, settings: SiteSettings) -> None:
+    """Refuse an agreement whose loss cannot be used with privacy for each patient.
+
+    Raises
+    ------
+    ExchangeError
+        If the site trains with ``patient_epsilon``, and the agreement has a proximal term, or weights of tags that each
+        site counts in its notes.
+    """
+    if settings.patient_epsilon is None:
+        return
+    counted = "class_weight=balanced" if isinstance(agreement.tagger.get("class_weight"), str) else None
+    term = "--proximal" if agreement.proximal else counted
+    if term is not None:
+        raise ExchangeError(
+            f"The agreement was planned with {term}, which cannot be used with privacy for each patient. Plan the "
+            f"federation without {term}, or set up this site without --patient-epsilon."
+        )
 
 
 def promise_of(agreement: FederationConfig, settings: SiteSettings) -> PrivacyLedger | None:
