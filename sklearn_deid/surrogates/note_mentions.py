@@ -7,12 +7,13 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import partial
+from html import unescape
 
-from ..text import Span
+from ..text import Span, normalize
 from .date_parsing import is_range_sign
 from .folding import fold
 from .locale_words import LocaleWords
-from .name_parsing import CALLED
+from .name_parsing import CALLED, is_spelled
 from .patient_surrogates import NAMES, PLACES, Mention
 from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
 from .titles import sex_of_title
@@ -27,6 +28,12 @@ _RELATIVE_BEHIND = re.compile(r"\s*\((?:[^\W\d_]+\s)?([^\W\d_]+)\)")
 _START_OF_RANGE = re.compile(r"\d{1,2}\.?")
 # Signs between two places, or a word such as "on" between a place and a date.
 _FROM_PLACE = re.compile(r"[^\w\n]*(?:[^\W\d_]{1,3}[^\w\n]*)?")
+# Codes of letters, tags, invisible characters, letters of full width, misread letters, and hyphens at ends of lines.
+_CODED = re.compile(
+    "[&%<\\\\\u00ad\u200b-\u200f\u2060\ufeff\uff21-\uff5a]|[\u00c3-\u00c5][\u0080-\u00bf\u2013-\u2122]"
+    r"|[-\u2010\u2011][ \t]*[\r\n]"
+)
+_WITH_NAMES = frozenset((*NAMES, *PLACES, "street", "hospital", "institution"))
 _IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
 
 
@@ -104,7 +111,12 @@ class NoteMentions:
         if kind == "person" and self._is_beside_relative(i):
             kind = CALLED
         # Composed letters: an accent of its own would end a word, and stay at its place.
-        return Mention(unicodedata.normalize("NFC", self._span_text(i)), kind, before, near or None, until, sex)
+        text = unicodedata.normalize("NFC", self._span_text(i))
+        written = self._text[self._spans[i].start : self._spans[i].end]
+        if kind in _WITH_NAMES and _CODED.search(written) and not is_spelled(written, self._words):
+            read = unescape(normalize(written).text)
+            text = _with_plain_digits(unicodedata.normalize("NFC", read)) or text
+        return Mention(text, kind, before, near or None, until, sex)
 
     def _before_places(self, i: int) -> str:
         """Text of the line before the places directly before a date: "born in" of "born in Boston, MA on 3/4/1950"."""

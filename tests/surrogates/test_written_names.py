@@ -121,6 +121,38 @@ def test_two_capitals_beside_a_surname_are_the_initials_of_the_person(locale):
         assert (front, behind) == (f"{letters} {last}", f"{last} {letters}") and full.endswith(last)
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        r"Z\x{fc}xler",
+        r"Z\u00fcxler",
+        "Z&uuml;xler",
+        "Z&#252;xler",
+        "Z%C3%BCxler",
+        "Z\u00c3\u00bcxler",
+        "Z\u00fcx\u200bler",
+        "\uff3a\u00fcxler",
+        "Z\u00fcx-\nler",
+    ],
+)
+def test_a_name_with_codes_has_the_surrogate_of_the_name(written):
+    """The surrogate had the form of the code, and the person two names."""
+    for key in KEYS:
+        name, coded = rewritten("de", "Z\u00fcxler", written, key=key)
+        assert coded == name
+        town, coded = rewritten("de", ("CITY", "Z\u00fcxler"), ("CITY", written), key=key)
+        assert coded == town
+
+
+def test_the_end_of_a_word_in_the_next_line_is_no_particle():
+    """The second half of "Lin-den" stayed."""
+    for key in KEYS:
+        name, cut = rewritten("en", "Ann Linden", "Ann Lin-\nden", key=key)
+        assert cut == name
+    apostrophe, entity = rewritten("en", "O'Zyxer", "O&#39;Zyxer")
+    assert entity == apostrophe
+
+
 @pytest.mark.parametrize("mail", ["b.zyxer@a.org", "b_zyxer@a.org", "zyxer.b@a.org", "zyxerb@a.org", "bzyxer@a.org"])
 def test_the_initial_of_an_address_is_that_of_the_person(mail):
     """The initial fitted the given name in the form "bzyxer" only."""
