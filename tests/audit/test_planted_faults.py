@@ -261,6 +261,18 @@ def test_an_intact_folder_with_its_notes_has_no_fault(folder, representer, data)
     assert report.settings["released"] == ("representation", "file")
 
 
+def test_equal_sentences_with_different_tags_are_no_fault(representer, data, tmp_path):
+    """One call of `transform` gives them equal noise by design; of a folder, this was a repetition of noise."""
+    X, y, groups = ([*part] for part in data)
+    longest = max((i for i, tags in enumerate(y) if set(tags) != {"O"}), key=lambda i: len(X[i]))
+    X.append(X[longest])
+    y.append(["O"] * len(X[longest]))  # one of two annotators missed its PHI
+    groups.append(groups[longest])
+    save_representation(tmp_path / "release", representer.transform(X), y)
+    report = auditor(CHECKS["folder"]).audit(tmp_path / "release", X, y, groups, representer=representer)
+    assert [r.faults for r in report.results] == [()] * 3
+
+
 def test_the_report_of_a_folder_needs_no_estimator_in_memory(representer, data, tmp_path, monkeypatch):
     """What is read are the two folders; embeddings of a file are given by their path in the command."""
     X, y, _ = data

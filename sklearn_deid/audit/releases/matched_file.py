@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -106,19 +107,18 @@ class MatchedFile(ReleasedRepresenter):
     def _first(self) -> dict[str, np.ndarray]:
         """Distinct sentences with a certain row. If a row was chosen by likelihood, its noise would appear too small.
 
-        All parts belong to one release, in which equal sentences of different parts have equal noise.
+        All parts belong to one release, in which equal sentences of different parts have equal noise. Equal sentences
+        with other tags have another row, and equal noise, too.
         """
-        taken: set[int] = set()
+        number, taken = _numbers_of(self._notes.X, range(len(self._notes.X))), set()
         found = {}
         for part, own in self.data.parts.items():
-            sentences = self.data.rows[own]
-            rows = self._notes.rows[sentences].tolist()
-            first: dict[int, int] = {}
-            for i, row in enumerate(rows):
-                if self._notes.sure[sentences[i]] and row not in taken:
-                    first.setdefault(row, i)
-            taken |= set(first)
-            found[part] = np.array(list(first.values()), dtype=np.int64)
+            first = []
+            for i, sentence in enumerate(self.data.rows[own].tolist()):
+                if self._notes.sure[sentence] and number[sentence] not in taken:
+                    taken.add(number[sentence])
+                    first.append(i)
+            found[part] = np.array(first, dtype=np.int64)
         return found
 
 
@@ -202,7 +202,7 @@ def candidates_of(
     return out[0], out[1]
 
 
-def _numbers_of(X: TokenSequences, members: list[int]) -> np.ndarray:
+def _numbers_of(X: TokenSequences, members: Iterable[int]) -> np.ndarray:
     """Number of the distinct sentence of each member."""
     number: dict[tuple[str, ...], int] = {}
     return np.array([number.setdefault(tuple(X[i]), len(number)) for i in members])
