@@ -117,6 +117,22 @@ def test_an_export_of_label_studio_names_its_predictions_by_number(tmp_path):
         read_corpus(tmp_path / "export.json")
 
 
+def test_label_studio_repeats_the_text_as_the_browser_shows_it(tmp_path):
+    """Spans with a line break or two blanks were refused: their text has a written "\\n", or one blank."""
+    text = "\U0001f469 Mr.  Ann\nRoe came."
+    for start, end, covered in ((2, 14, "Mr. Ann\\nRoe"), (3, 15, "Mr. Ann\\nRoe"), (2, 10, "Mr. Ann")):
+        value = {"start": start, "end": end, "text": covered, "labels": ["PATIENT"]}
+        tasks = [{"data": {"text": text}, "annotations": [{"result": [{"type": "labels", "value": value}]}]}]
+        put(tmp_path, {"export.json": json.dumps(tasks)})
+        (span,) = read_corpus(tmp_path / "export.json")[0].spans
+        assert text[span.start : span.end] == ("Mr.  Ann\nRoe" if "Roe" in covered else "Mr.  Ann")
+    for wrong in ("Mr.nAnn", "Mr. Ann Bob", ""):
+        tasks[0]["annotations"][0]["result"][0]["value"]["text"] = wrong
+        put(tmp_path, {"export.json": json.dumps(tasks)})
+        with pytest.raises(CorpusFormatError, match="repeated text"):
+            read_corpus(tmp_path / "export.json")
+
+
 def test_settings_beside_notes_are_no_tasks(tmp_path):
     put(tmp_path, {"n1.txt": "Ann came.", "n1.ann": "T1\tPATIENT 0 3\tAnn", "settings.json": "{}"})
     assert read_corpus(tmp_path)[0].spans == (Span(0, 3, "PATIENT"),)

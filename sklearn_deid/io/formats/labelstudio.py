@@ -175,23 +175,34 @@ def _spans(place: SourceLocation, text: str, region: Any, annotation_id: str) ->
         raise place.error("'labels' must be a list of strings.", annotation_id)
     if not is_share(score):
         raise place.error("A 'score' must be a number in [0, 1].", annotation_id)
-    start, end = _offsets(text, value["start"], value["end"], covered)
-    check_covered(place, annotation_id, text, start, end, covered)
+    start, end, repeated = _offsets(text, value["start"], value["end"], covered)
+    check_covered(place, annotation_id, text, start, end, repeated)
     for label in labels:
         check_label(place, annotation_id, label)
     return [Span(start, end, label, None, score) for label in labels]
 
 
-def _offsets(text: str, start: int, end: int, covered: str | None) -> tuple[int, int]:
-    """Offsets in code points.
+def _offsets(text: str, start: int, end: int, covered: str | None) -> tuple[int, int, str | None]:
+    """Offsets in code points, and the repeated text if it has to be checked.
 
     If the repeated text fits only offsets in UTF-16 units, the offsets are converted from these units.
     """
-    if covered is not None and text[start:end] != covered:
-        first, last = code_points_before(text, start), code_points_before(text, end)
-        if first is not None and last is not None and text[first:last] == covered:
-            return first, last
-    return start, end
+    if covered is None:
+        return start, end, None
+    places = [(start, end)]
+    first, last = code_points_before(text, start), code_points_before(text, end)
+    if first is not None and last is not None:
+        places.append((first, last))
+    for form in (str, _without_spaces):
+        for place in places:
+            if 0 <= place[0] < place[1] <= len(text) and form(text[slice(*place)]) == form(covered):
+                return *place, None
+    return start, end, covered
+
+
+def _without_spaces(text: str) -> str:
+    # Label Studio repeats the text as the browser shows it: several blanks are one, and a line break is "\\n".
+    return "".join(text.replace("\\n", " ").split())
 
 
 def _only_json(files: Sequence[Path]) -> bool:
