@@ -187,8 +187,8 @@ def _offsets(text: str, start: int, end: int, covered: str | None) -> tuple[int,
 
     If the repeated text fits only offsets in UTF-16 units, the offsets are converted from these units.
     """
-    if covered is None:
-        return start, end, None
+    if covered is None or text[start:end] == covered:
+        return start, end, covered
     places = [(start, end)]
     first, last = code_points_before(text, start), code_points_before(text, end)
     if first is not None and last is not None:
