@@ -99,6 +99,12 @@ class SqlOutput:
         missing = [name for row in rows[:1] for name in row if name not in self._rows.c]
         if missing:
             raise DeidError(f"The output table has no column of the name {missing[0]!r}.")
+        full = [column.name for column in self._rows.c if not column.nullable]
+        refused = [name for name in full if any(row.get(name, "") is None for row in rows)]
+        if refused:
+            raise DeidError(
+                f"The column {refused[0]!r} of the output table must allow NULL: a value is missing, or withheld."
+            )
         with without_values(), self.engine.begin() as connection:
             connection.execute(self._sql.insert(self._rows), rows)
             # A second run would write the same number, which the key of the table refuses.

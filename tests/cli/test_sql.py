@@ -140,6 +140,13 @@ def test_sqlite_values_are_copied_whatever_the_type_of_their_column(redact, base
     assert execute(base, "SELECT * FROM redacted ORDER BY id") == [(1, "Mail [EMAIL]", *old[0][2:]), old[1]]
 
 
+def test_output_must_allow_null(redact, base):
+    """A single withheld text ended the run, and the message advised to check names and the connection."""
+    execute(base, "DROP TABLE redacted", "CREATE TABLE redacted (id TEXT, mrn INTEGER, note TEXT NOT NULL, at TEXT)")
+    code, _, err = redact()
+    assert (code, "The column 'note' of the output table must allow NULL" in err) == (2, True)
+
+
 def test_query_may_end_with_a_comment(redact, base):
     assert redact(query="SELECT * FROM notes -- all of them")[0] == 1
     assert execute(base, "SELECT * FROM redacted ORDER BY id") == EXPECTED

@@ -69,7 +69,7 @@ def without_values() -> Iterator[None]:
     if name is not None:
         raise DeidError(
             f"The database reports: {name}. Its message is not shown, because it could hold text of a note. Check the "
-            "names of tables and columns, and the connection."
+            "names of tables and columns, the types and lengths of columns, and the connection."
         )
 
 
