@@ -17,7 +17,7 @@ from .federate_plan import add_plan_step
 from .federate_sharing import add_sharing
 from .federate_simulation import add_simulation
 from .federate_state import add_state_steps
-from .options import ANNOTATED, add_command, add_encoding, settings_of
+from .options import ANNOTATED, add_command, add_encoding, checked_device, settings_of
 
 if TYPE_CHECKING:
     from ..federated.sites import FederationConfig, SiteSettings
@@ -108,6 +108,8 @@ def site(arguments: argparse.Namespace) -> int:
     from ..federated.sites import FederationConfig, SiteSettings
 
     agreement = sites.read_settings(FederationConfig, arguments.agreement)
+    checked_device(arguments.device)
+    agreement.tagger_to_train()  # refuses other public lists of words, as every session would
     chosen = settings_of(arguments, SiteSettings)
     if arguments.epsilon is not None:
         # The option is the total; the settings have the noise of one epoch.

@@ -109,13 +109,18 @@ def set_machine(arguments: argparse.Namespace) -> str:
     # oneDNN keeps what it compiled for each shape of a batch: 100 MiB after 10,000 notes, and no time saved.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     use_threads(arguments.threads)
+    return checked_device(arguments.device)
+
+
+def checked_device(device: str) -> str:
+    """Return the device; raise DeidError if this computer has no such device."""
     # torch would report an unknown device late and in its own words.
-    kind, _, number = arguments.device.partition(":")
+    kind, _, number = device.partition(":")
     if kind not in ("auto", "cpu", "cuda") or (number and not (kind == "cuda" and number.isdecimal())):
-        raise DeidError(f"--device must be auto, cpu, cuda or cuda:N. Got {arguments.device!r} instead.")
+        raise DeidError(f"--device must be auto, cpu, cuda or cuda:N. Got {device!r} instead.")
     if kind == "cuda" and int(number or 0) >= _n_cuda_devices():
-        raise DeidError(f"There is no device {arguments.device} on this computer. Use --device auto.")
-    return arguments.device
+        raise DeidError(f"There is no device {device} on this computer. Use --device auto.")
+    return device
 
 
 def _n_cuda_devices() -> int:

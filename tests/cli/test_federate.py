@@ -336,6 +336,20 @@ def test_labels_that_are_not_agreed_on_are_refused(federation, capsys):
     assert "labels that the agreement does not name" in capsys.readouterr().err
 
 
+def test_a_site_that_no_session_could_train_is_refused(federation, capsys, monkeypatch):
+    """With another version of Faker, or without the device, the site was prepared, and every session failed."""
+    monkeypatch.setattr("sklearn_deid.cli.options._n_cuda_devices", lambda: 0)
+    assert site("--device", "cuda") == 2
+    assert "There is no device cuda on this computer" in capsys.readouterr().err
+    path = federation / "lab" / "federation.json"
+    agreement = json.loads(path.read_text())
+    agreement |= {"tagger": {"hidden_size": 4}, "lists": "any", "lists_checksum": "0" * 32}
+    path.write_text(json.dumps(agreement))
+    assert site() == 2
+    assert "another version of Faker is installed" in capsys.readouterr().err
+    assert not (federation / "site-1" / "local" / "site.json").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
