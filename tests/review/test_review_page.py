@@ -398,6 +398,18 @@ def test_shift_with_an_arrow_extends_the_selection(opened):
     assert ("3 May", "DATE") in opened.marks()
 
 
+def test_the_number_of_spans_stands_behind_an_id_from_right_to_left(page, tmp_path):
+    """The number was in front of a Hebrew id, or inside of an id with marks of the direction."""
+    notes = [Document("a", "No pain."), Document("\u05d3\u05d5\u05d3 12", "No pain.")]
+    write_review_page(tmp_path / "page.html", notes, LABELS)
+    page.open(tmp_path / "page.html").click("#rows button:nth-child(2) bdi")
+    script = """const row = document.querySelectorAll('#rows button')[1], range = document.createRange();
+      const box = (node) => (range.selectNodeContents(node), range.getBoundingClientRect());
+      return [box(row.querySelector('bdi')).right, box(row.lastChild).left, row.textContent]"""
+    right, left, text = page.driver.execute_script(script)
+    assert left >= right - 1 and text == f"{notes[1].doc_id} (0)" and page.text("#name") == notes[1].doc_id
+
+
 def test_the_list_holds_only_the_rows_in_view(page, tmp_path):
     notes = [Document(f"n{number:04}", "Seen by Birch.") for number in range(1000)]
     write_review_page(tmp_path / "review.html", notes, LABELS)

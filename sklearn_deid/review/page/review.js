@@ -237,11 +237,18 @@
     if (borders !== shown) byId("note").replaceChildren(...elements(note, spans));
     shown = borders;
     for (const mark of byId("note").querySelectorAll("mark")) paint(mark, spans[mark.dataset.span], Number(mark.dataset.span));
-    byId("name").textContent = `${note.id}${done ? " (finished)" : ""}`;
+    byId("name").replaceChildren(isolated(note.id), done ? " (finished)" : "");
     if (chosen >= 0 && chosen < spans.length) byId("label").value = spans[chosen].label;
     clearTimeout(late);
     // The other side follows, so that a click is answered first.
     late = setTimeout(() => showAfter(note, spans), 30);
+  }
+
+  // A Hebrew or Arabic id would move the number behind it to the front.
+  function isolated(id) {
+    const element = document.createElement("bdi");
+    element.textContent = id;
+    return element;
   }
 
   function elements(note, spans) {
@@ -305,7 +312,7 @@
     for (let index = first; index < stop; index++) {
       const row = document.createElement("button");
       row.dataset.note = index;
-      row.textContent = `${work[index].done ? "\u2713 " : ""}${notes[index].id} (${work[index].spans.length})`;
+      row.append(work[index].done ? "\u2713 " : "", isolated(notes[index].id), ` (${work[index].spans.length})`);
       row.className = (work[index].done ? "done" : "") + (index === now ? " now" : "");
       rows.append(row);
     }
@@ -477,7 +484,8 @@
   }
   byId("list").addEventListener("scroll", showRows);
   byId("rows").addEventListener("click", (event) => {
-    if (event.target.dataset.note !== undefined) goTo(Number(event.target.dataset.note));
+    const row = event.target.closest("button");
+    if (row) goTo(Number(row.dataset.note));
   });
   byId("note").addEventListener("click", (event) => {
     if (event.target.dataset.span !== undefined && getSelection().isCollapsed) choose(Number(event.target.dataset.span));
