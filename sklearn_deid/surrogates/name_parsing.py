@@ -186,12 +186,11 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
         return KEPT
     is_genitive = i == len(pieces) - 1 and _APOSTROPHE_S.fullmatch("".join(pieces[i - 1 :])) and len(pieces[i - 2]) > 1
     is_alone = len(pieces) == 1
-    if before_apostrophe or is_genitive or (piece.islower() and folded in words.particles and not is_alone):
+    if before_apostrophe or is_genitive:
         return KEPT
-    if piece.islower() and folded in words.name_links and any(other[0].isupper() for other in pieces):
+    if piece.islower() and folded in words.name_links and _is_between_names(pieces, i, words):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
-    # Capitalised particles, and particles of names in capitals.
-    if folded in words.particles and len(piece) > 1 and not is_alone and _is_particle(pieces, i, words, titles):
+    if folded in words.particles and not is_alone and _is_particle(pieces, i, words, titles):
         return KEPT
     behind = any(pieces[k][0].isalpha() and k not in titles for k in range(i + 1, len(pieces)))
     # "Ch." and "Fco." before a surname, too
@@ -200,14 +199,30 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
     return INITIAL if len(piece) == 1 or is_abbreviated else ""
 
 
+def _is_between_names(pieces: list[str], i: int, words: LocaleWords) -> bool:
+    """Whether a word that links names is none: beside capitals, or between other words in a name without capitals."""
+    if any(piece[0].isupper() for piece in pieces):
+        return True
+    sides = (pieces[:i], pieces[i + 1 :])
+    return all(any(len(piece) > 1 and piece.isalpha() for piece in side) for side in sides) and not words.is_name(
+        pieces[i]
+    )
+
+
 def _is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int]) -> bool:
     """Whether a word of the particles is in the position of a particle, and not of a name."""
-    space = "".join(pieces[i + 1 : i + 2])
+    space, is_small = "".join(pieces[i + 1 : i + 2]), pieces[i].islower()
     names = [k for k, piece in enumerate(pieces) if k != i and piece[0].isalpha() and k not in titles]
+    if is_small and any(piece[0].isupper() for piece in pieces):
+        # "van Linden", and "Linden, van" in lists, but "Anh le"
+        return any(k > i for k in names) or "," in "".join(pieces[:i])
+    if len(pieces[i]) == 1 and not is_small:
+        return False
     if fold(pieces[i]) in _NEVER_FIRST and space.isspace() and not any(k < i for k in names):
         return False  # "Dr. Al Linden"
     is_before_short = is_short_particle(pieces, i + 2, words)  # Van 't Hof
-    if i == 0 and not (space.isspace() or (space[:1].isspace() and is_before_short)):
+    is_joined = is_small and space == "-"
+    if i == 0 and not (space.isspace() or is_joined or (space[:1].isspace() and is_before_short)):
         return False
     commas = [k for k, piece in enumerate(pieces) if "," in piece]
     end = next((k for k in commas if k > i), len(pieces))

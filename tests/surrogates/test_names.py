@@ -173,6 +173,32 @@ def test_a_name_that_is_also_a_particle_is_replaced_beside_a_comma(locale, name,
         assert "De " in people("en").surrogate(kept, "person")
 
 
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [("anh le", "le"), ("Anh le", "le"), ("linden, al", "al"), ("dr. al linden", "al"), ("tran, van", "van")],
+)
+def test_a_particle_in_small_letters_is_a_name_in_the_position_of_a_name(name, word):
+    """In notes without capitals, the surname of "anh le" stayed."""
+    drawn = [people("en", patient=patient).surrogate(name, "person") for patient in "abcdefgh"]
+    assert not any(word in re.findall(r"\w+", one) for one in drawn)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("cruz, maria de la", " de la"),
+        ("van den linden", "van den "),
+        ("Linden, van", ", van"),
+        ("al-Linden", "al-"),
+        ("al-linden", "al-"),
+        ("mr. van linden", "mr. van "),
+        ("ann and ben linden", " and "),
+    ],
+)
+def test_particles_in_small_letters_stay(name, kept):
+    assert kept in people("en").surrogate(name, "person")
+
+
 @pytest.mark.parametrize("name", ["Kim Do", "Dr. Kim Do MD", "Anh Do, RN"])
 def test_a_degree_that_is_written_as_a_name_is_one(name):
     """The surname stayed as it was."""
