@@ -34,6 +34,15 @@ _MAGIC = b"SDM2"
 # magic, digest of the terms of the round
 _HEAD = struct.Struct("<4s32s")
 _PURPOSE = "pairwise masks"
+_PRIME = 2**255 - 19
+# Points whose secret with any key is 0 (Curve25519, points of order 1, 2, 4 and 8).
+_SMALL_ORDER = {
+    0,
+    1,
+    _PRIME - 1,
+    0xB8495F16056286FDB1329CEB8D09DA6AC49FF1FAE35616AEB8413B7C7AEBE0,
+    0x57119FD0DD4E22D8868E1C58C45C44045BEF839C55B1D0B1248C50A3BC959C5F,
+}
 
 
 @dataclass(frozen=True)
@@ -123,8 +132,8 @@ class MaskedRound:
     Raises
     ------
     ExchangeError
-        If there are fewer than three sites, too many sites for the ``bits`` of ``numbers``, or two sites with the same
-        key. With two sites, each site could compute the update of the other site from the sum.
+        If there are fewer than three sites, too many sites for the ``bits`` of ``numbers``, two sites with the same
+        key, or an invalid key. With two sites, each site could compute the update of the other site from the sum.
     """
 
     number: int
@@ -143,9 +152,11 @@ class MaskedRound:
             )
         self.numbers.step(len(self.public_keys))  # refuses too many sites for the bits
         # X25519 reads different bytes as the same point: the masks of two sites with one point would be equal.
-        points = {int.from_bytes(key, "little") % 2**255 % (2**255 - 19) for key in self.public_keys.values()}
+        points = {int.from_bytes(key, "little") % 2**255 % _PRIME for key in self.public_keys.values()}
         if len(points) != len(self.public_keys):
             raise ExchangeError("Each site needs a key of its own.")
+        if points & _SMALL_ORDER:
+            raise ExchangeError("A public key of the round is invalid.")
         if not is_whole(self.number, math.inf):
             raise ExchangeError("The number of a round must be a whole number from 0.")
         if not 0.0 < self.fraction <= 1.0:

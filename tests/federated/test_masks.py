@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 from sklearn_deid.exceptions import ExchangeError, MissingDependencyError
 from sklearn_deid.federated import FederatedAveraging, FixedPoint, MaskedRound, MaskedSum, MaskingSite
+from sklearn_deid.federated.masks import _SMALL_ORDER
 
 from ..tagging.conftest import make_sentences
 from .small_ensembles import ensemble_of, parts_of, weights
@@ -144,10 +145,17 @@ class TestRefusals:
         with pytest.raises(ExchangeError, match="own key"):
             sites[0].mask(np.zeros(4), forged)
 
-    def test_a_key_that_gives_everybody_the_same_secret(self, sites):
-        keys = {**{s.name: s.public_key for s in sites[:3]}, "weak": bytes(32)}
+    @pytest.mark.parametrize("bit", [0, 2**255])
+    @pytest.mark.parametrize("point", [*sorted(_SMALL_ORDER), 2**255 - 19, 2**255 - 18])
+    def test_a_key_that_gives_everybody_the_same_secret(self, sites, point, bit):
+        """The plan took the key, and every site failed in the first round, after an epoch of training."""
+        weak = (point + bit).to_bytes(32, "little")
+        keys = {**{s.name: s.public_key for s in sites[:3]}, "weak": weak}
         with pytest.raises(ExchangeError, match="public key of the round is invalid"):
-            sites[0].mask(np.zeros(4), MaskedRound(0, MODEL, 4, keys, FixedPoint()))
+            MaskedRound(0, MODEL, 4, keys, FixedPoint())
+        public = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.x25519").X25519PublicKey
+        with pytest.raises(ValueError, match="shared key"):
+            sites[0]._key.exchange(public.from_public_bytes(weak))
 
     @pytest.mark.parametrize("update", [[np.nan] * 4, [np.inf] * 4, [0.0] * 3])
     def test_updates(self, sites, update):
