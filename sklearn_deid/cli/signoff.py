@@ -158,7 +158,9 @@ def _warnings(release: Mapping[str, Any]) -> list[str]:
     said = []
     if release["run"] is None:
         # Raw notes would be read as a release, too.
-        said.append("The release has no record of a run of redact: the sign-off cannot name its model.")
+        said.append(
+            "The release has no record of a run of redact: the sign-off cannot name its model, or recognise surrogates."
+        )
     elif release["n_foreign"]:
         said.append(f"The recorded run has not written {release['n_foreign']} of the notes, or they were changed.")
     if release["n_empty"]:

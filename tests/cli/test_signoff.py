@@ -87,7 +87,10 @@ def test_the_record_confirms_no_guess_of_a_raw_note(run, tmp_path):
 def test_a_folder_that_no_run_made_is_named(run, raw, tmp_path):
     """Raw notes were taken for a release without a word."""
     code, _, err = run("signoff", raw, "--output", tmp_path / "work", "--sample", 2)
-    assert (code, "no record of a run" in err) == (0, True)
+    assert (
+        code,
+        "no record of a run of redact: the sign-off cannot name its model, or recognise surrogates" in err,
+    ) == (0, True)
     read = [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "work" / "signoff.html")]
     write_corpus(read, tmp_path / "read.jsonl")
     run("signoff", raw, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
