@@ -192,5 +192,7 @@ class RobustExchangeService(ExchangeService):
             return True
         with self._rounds:
             self._end_if_complete()
-            left = self._expected(self._clock()) | self._updates.keys() | self._refused
-            return bool(self._updates) and len(left) < self.agreement.fewest_updates
+            answered = self._updates.keys() | self._refused
+            left = self._expected(self._clock()) | answered
+            # A site whose update was refused waits for the end of its round, too.
+            return bool(answered) and len(left) < self.agreement.fewest_updates

@@ -311,6 +311,17 @@ class TestLateSite:
             assert desk.service.is_over() == (not n_added)
             assert len(desk.sums()) == n_added
 
+    def test_a_session_of_a_refused_site_and_silent_ones_ends(self):
+        """The refused site waited for the end of its round, and the server for the site, up to a day."""
+        desk = Desk()
+        for site in SITES:
+            desk.download(site)
+        assert desk.send("a", 1000 * desk.values(), 0)["status"] == "refused"
+        assert not desk.service.is_over()
+        desk.clock.now = 21.0
+        assert desk.fate("a", 0) is None
+        assert desk.service.is_over()
+
     def test_updates_without_a_round_are_sent_again_in_the_next_session(self):
         desk = Desk()
         values = {site: desk.values() for site in SITES}
