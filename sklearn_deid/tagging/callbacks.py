@@ -185,7 +185,8 @@ class EarlyStoppingOnF1(Callback):
         self.patience = patience
 
     def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
-        self.best_f1_, self.waited_ = -1.0, 0
+        # An epoch with an F1 of 0 is not the best epoch: if no epoch finds a span, the last weights have learned most.
+        self.best_f1_, self.waited_ = 0.0, 0
         # A copy of the weights, not of the net: skorch would copy optimizer and history, too.
         self.best_weights_: list[Tensor] | None = None
 

@@ -13,10 +13,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import has_fit_parameter
 
 from ..exceptions import SequenceError
+from ..sequences import TokenSequences
 
 
 def hold_out_patients(
-    n: int, groups: np.ndarray | None, validation_fraction: Any, seed: int
+    n: int, groups: np.ndarray | None, validation_fraction: Any, seed: int, tags: TokenSequences | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Split sentences into training and validation rows, so that all sentences of a patient are in the same part.
 
@@ -31,6 +32,8 @@ def hold_out_patients(
         used.
     seed : int
         Random seed of the choice of held-out patients.
+    tags : TokenSequences of n tag sequences, optional
+        Gold tags. With tags, both parts must have PHI.
 
     Returns
     -------
@@ -40,7 +43,8 @@ def hold_out_patients(
     Raises
     ------
     SequenceError
-        If there are fewer than two patients, or if a splitter puts sentences of a patient into both parts.
+        If there are fewer than two patients, or if a splitter puts sentences of a patient into both parts. With
+        ``tags``, also if one part has no PHI: F1 would be 0 in each epoch, and the first epoch would count as the best.
 
     Examples
     --------
@@ -60,6 +64,12 @@ def hold_out_patients(
     # Only the first fold of a splitter with several folds is used.
     train, valid = next(iter(check_cv(splitter).split(np.zeros(n), groups=groups)))
     check_patients_apart(groups, train, valid)
+    for name, rows in (("held-out", valid), ("other", train)):
+        if tags is not None and (tags[rows].data == "O").all():
+            raise SequenceError(
+                f"The {name} patients of 'validation_fraction' have no PHI. Annotate more patients, or hold other "
+                "patients out, with another random_state or a splitter."
+            )
     return train, valid
 
 

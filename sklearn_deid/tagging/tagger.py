@@ -391,7 +391,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         Raises
         ------
         SequenceError
-            If X and y do not match, X contains no token, or y contains no tag of PHI.
+            If X and y do not match, X contains no token, or y contains no tag of PHI. With ``validation_fraction``,
+            also if the held-out patients or the other patients have no PHI.
         TrainingDivergedError
             If the loss or the weights are not finite, or too large. The message names the parameter to change.
 
@@ -412,7 +413,7 @@ class DeidTagger(TokenTagger, TaggingNet):
                 self._begin(X, tags, groups, None, keeps=True)
             # The seed is drawn in any case, so that validation_fraction does not change the later random numbers.
             seed = int(self._rng.integers(2**31))
-            train_rows, valid_rows = hold_out_patients(len(X), groups, self.validation_fraction, seed)
+            train_rows, valid_rows = hold_out_patients(len(X), groups, self.validation_fraction, seed, tags)
             train, valid = (
                 None if rows is None else self._training_data(X, tags, groups, rows, held_out=rows is valid_rows)
                 for rows in (train_rows, valid_rows)

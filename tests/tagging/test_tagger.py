@@ -272,6 +272,29 @@ class TestTraining:
         assert f1[-1] < max(f1[:5]) == max(f1)
         assert tagger.score([X[i] for i in valid], [y[i] for i in valid]) == pytest.approx(max(f1))
 
+    @pytest.mark.parametrize(("part", "name"), [(0, "held-out"), (-1, "other")])
+    def test_parts_without_phi_are_refused(self, sentences, part, name):
+        """F1 was 0 in each epoch: the weights after the first epoch came back, which find next to nothing."""
+        X, y, _ = sentences
+        fold = [0] * 10 + [-1] * 50
+        tags = [["O"] * len(row) if at == part else row for at, row in zip(fold, y[:60], strict=True)]
+        with pytest.raises(SequenceError, match=f"The {name} patients of 'validation_fraction' have no PHI"):
+            DeidTagger(**{**SMALL, "validation_fraction": PredefinedSplit(fold)}).fit(X[:60], tags)
+
+    def test_an_f1_of_0_in_all_epochs_keeps_the_last_weights(self, sentences):
+        X, y, _ = sentences
+        split, seen = PredefinedSplit([-1] * 40 + [0] * 4), []
+
+        class Notes(Callback):
+            def on_epoch_end(self, net, **kwargs):
+                seen.append(net.module_.emit.weight.detach().clone())
+
+        settings = {**SMALL, "validation_fraction": split, "max_epochs": 3, "weight_average": 0.0}
+        tagger = DeidTagger(**settings, callbacks=[Notes()])
+        tagger.fit([*X[:40], *[["Qwrtz", "Zyxw"]] * 4], [*y[:40], *[["B-NEVER", "O"]] * 4])
+        assert tagger.history[:, "valid_f1"] == [0.0] * 3
+        assert torch.equal(tagger.module_.emit.weight, seen[-1]) and not torch.equal(seen[0], seen[-1])
+
     def test_a_list_of_splits_is_a_splitter(self, sentences):
         X, y, _ = sentences
         rows = np.arange(20)
