@@ -31,7 +31,6 @@ from ..surrogates.mapping_file import mapping_row
 from ..text import Document, Span
 from .annotating import Learn, Result
 from .note_output import check_apart, check_no_work_file
-from .note_source import NoteSource
 from .options import count
 
 
@@ -142,7 +141,7 @@ def _check_options(arguments: Namespace) -> None:
 def _check_files(arguments: Namespace) -> None:
     output = Path(arguments.output)
     secret = [Path(name) for name in (arguments.key_file, arguments.mapping) if name is not None]
-    check_apart(NoteSource(arguments.notes, arguments.format, arguments.encoding).path, secret)
+    check_apart(Path(arguments.notes), secret)
     for path in secret:
         if path.resolve().is_relative_to(output.resolve()):
             raise DeidError(

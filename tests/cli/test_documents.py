@@ -114,6 +114,18 @@ def written(path):
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
+def test_surrogates_with_a_key_need_no_text_file(redact, notes, tmp_path, known_keys):
+    """The check of the key file looked for notes in the folder, and advised to use --documents."""
+    for name in ("c.txt", "d.pdf", "e.docx"):
+        (notes / name).unlink()
+    options = ["--documents", "--mode", "surrogate", "--key-file", tmp_path / "key", "--mapping", tmp_path / "mapping"]
+    assert (redact(*options)[0], list(contents(tmp_path / "out"))) == (0, ["a.docx", "b.html"])
+    (tmp_path / "out" / "b.html").unlink()
+    assert redact(*options, "--resume")[0] == 0 and list(contents(tmp_path / "out")) == ["a.docx", "b.html"]
+    options[4] = notes / "key"
+    assert "must not lie in the folder of the notes" in redact(*options, "--overwrite")[2]
+
+
 def test_interrupted_run_goes_on(redact, notes, tmp_path, monkeypatch):
     write, calls = document_output.DocumentOutput.write, []
 
