@@ -21,9 +21,10 @@ class RobustExchangeService(ExchangeService):
 
     The number of a round is the version of the parameters from which its updates start. The round ends when every site
     that the server waits for has sent an update, or ``grace`` seconds after more than half of all sites have sent an
-    update. The update of a late site is not added, and the site joins the next round. A refused update is not added,
-    but counts as sent, so that a hostile site cannot delay a round. A round needs at least ``fewest_updates`` sites. If
-    a session ends during a round, the updates of this round are sent again in the next session.
+    update, provided that the updates are enough for a round. The update of a late site is not added, and the site joins
+    the next round. A refused update is not added, but counts as sent, so that a hostile site cannot delay a round. A
+    round needs at least ``fewest_updates`` sites. If a session ends during a round, the updates of this round are sent
+    again in the next session.
 
     With its update, a site states whether the update has noise. If few sites add noise, or few sites add none, a
     screened round limits the norms of their updates less strictly (`ParameterServer.add_round`).
