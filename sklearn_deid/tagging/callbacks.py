@@ -185,8 +185,7 @@ class EarlyStoppingOnF1(Callback):
         self.patience = patience
 
     def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
-        # An epoch with an F1 of 0 is not the best epoch: if no epoch finds a span, the last weights have learned most.
-        self.best_f1_, self.waited_ = 0.0, 0
+        self.best_f1_, self.waited_ = -1.0, 0
         # A copy of the weights, not of the net: skorch would copy optimizer and history, too.
         self.best_weights_: list[Tensor] | None = None
 
@@ -197,6 +196,8 @@ class EarlyStoppingOnF1(Callback):
         self.waited_ += 1
         if f1 > self.best_f1_:
             self.best_f1_, self.waited_ = f1, 0
+        # An epoch with an F1 of 0 is not the best epoch: if no epoch finds a span, the last weights have learned most.
+        if f1 and not self.waited_:
             # The F1 belongs to the averaged weights, so that these weights are the best weights.
             with net.averaged_weights():
                 self.best_weights_ = [p.detach().clone() for p in net.module_.parameters()]

@@ -281,7 +281,8 @@ class TestTraining:
         with pytest.raises(SequenceError, match=f"The {name} patients of 'validation_fraction' have no PHI"):
             DeidTagger(**{**SMALL, "validation_fraction": PredefinedSplit(fold)}).fit(X[:60], tags)
 
-    def test_an_f1_of_0_in_all_epochs_keeps_the_last_weights(self, sentences):
+    @pytest.mark.parametrize(("patience", "n_epochs"), [(None, 3), (1, 2)])
+    def test_an_f1_of_0_in_all_epochs_keeps_the_last_weights(self, sentences, patience, n_epochs):
         X, y, _ = sentences
         split, seen = PredefinedSplit([-1] * 40 + [0] * 4), []
 
@@ -290,10 +291,10 @@ class TestTraining:
                 seen.append(net.module_.emit.weight.detach().clone())
 
         settings = {**SMALL, "validation_fraction": split, "max_epochs": 3, "weight_average": 0.0}
-        tagger = DeidTagger(**settings, callbacks=[Notes()])
+        tagger = DeidTagger(**settings, patience=patience, callbacks=[Notes()])
         tagger.fit([*X[:40], *[["Qwrtz", "Zyxw"]] * 4], [*y[:40], *[["B-NEVER", "O"]] * 4])
-        assert tagger.history[:, "valid_f1"] == [0.0] * 3
-        assert torch.equal(tagger.module_.emit.weight, seen[-1]) and not torch.equal(seen[0], seen[-1])
+        assert tagger.history[:, "valid_f1"] == [0.0] * n_epochs
+        assert not torch.equal(tagger.module_.emit.weight, seen[0])
 
     def test_a_list_of_splits_is_a_splitter(self, sentences):
         X, y, _ = sentences
