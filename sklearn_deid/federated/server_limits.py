@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from .selection import DOWNLOAD_SELECTIONS
 from .value_checks import check_choice, check_parameter
 
@@ -84,8 +86,9 @@ class ServerLimits:
 
     def to_state(self) -> dict[str, Any]:
         """JSON values from which `from_state` builds the same limits."""
-        # JSON has no infinity.
-        return {name: "inf" if value == math.inf else value for name, value in asdict(self).items()}
+        # JSON has neither infinity nor numbers of NumPy, such as a norm of float32.
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(self).items()}
+        return {name: "inf" if value == math.inf else value for name, value in plain.items()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], none_means_no_limit: bool = False) -> ServerLimits:

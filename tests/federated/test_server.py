@@ -35,6 +35,14 @@ def state(s):
     return s.parameters.tolist(), s.counts.tolist(), s.version
 
 
+def test_limits_of_numpy_are_saved(tmp_path):
+    """The first upload ended with a TypeError of the checkpoint."""
+    limits = {"max_norm": np.linalg.norm(np.ones(SIZE, np.float32)), "max_staleness": np.int64(3)}
+    one = server(limits=limits, checkpoint=tmp_path / "server.state")
+    assert one.upload(make([0], [1.0]), "a", 0)
+    assert ParameterServer.load(tmp_path / "server.state").limits == one.limits
+
+
 WHOLE = st.integers(-8, 8)
 UPDATES = st.lists(st.dictionaries(st.integers(0, SIZE - 1), WHOLE), min_size=1, max_size=6)
 
