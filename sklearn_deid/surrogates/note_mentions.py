@@ -35,6 +35,7 @@ _CODED = re.compile(
 )
 _WITH_NAMES = frozenset((*NAMES, *PLACES, "street", "hospital", "institution"))
 _IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
+_BEHIND_TOWN = re.compile(rf"\)?(?:{_IN_ADDRESS.pattern})")
 
 
 class NoteMentions:
@@ -101,10 +102,10 @@ class NoteMentions:
             before = self._text[self._end_before(i) : self._spans[i].start].rstrip().rpartition("\n")[2]
         elif kind == "date":
             before = self._before_places(i) + before
-        at = bisect_left(self._towns, i)
-        is_part = kind in ("place", "region", "postcode") and self._towns[at : at + 1] != [i]
-        near = self._nearest(i, self._towns) if is_part else ""
-        if not near and (kind == "postcode" or i in self._codes):
+        is_part = kind in ("place", "region", "postcode") and not self._is_town(i)
+        is_code = kind == "postcode" or i in self._codes
+        near = (self._in_address(i, is_code) or self._nearest(i, self._towns)) if is_part else ""
+        if not near and is_code:
             near = self._nearest(i, self._regions)
         until = self._rest_of_range(i) if kind == "date" else ""
         sex = self._sex_before(i) if kind in NAMES else None
@@ -145,6 +146,27 @@ class NoteMentions:
     def _name(self, i: int) -> str:
         """Name of the town or of the region in a span."""
         return self._names.get(i) or self._span_text(i)
+
+    def _in_address(self, i: int, is_code: bool) -> str:
+        """Town before a region or a postal code in one address; empty without such a town.
+
+        In most languages, a postal code belongs to a town behind it, if there is only a blank between them.
+        """
+        is_before_town = is_code and self._is_town(i + 1) and self._between(i, i + 1) == " "
+        if is_before_town and self._words.locale != "en":
+            return self._name(i + 1)
+        first = i
+        while first and _BEHIND_TOWN.fullmatch(self._between(first - 1, first)):
+            first -= 1
+            if self._is_town(first):
+                return self._name(first)
+            if self._kinds[first] != "region" and first not in self._regions:
+                break
+        return ""
+
+    def _is_town(self, i: int) -> bool:
+        at = bisect_left(self._towns, i)
+        return self._towns[at : at + 1] == [i]
 
     def _nearest(self, i: int, places: list[int]) -> str:
         """Text of the nearest place within 60 characters of a span; empty without such a place."""

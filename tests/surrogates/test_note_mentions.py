@@ -296,3 +296,23 @@ def test_a_relative_is_one_person_in_notes_with_and_without_the_surname():
 
 def roles(text, kind, locale="en", role_of=lambda word: None):
     return [part.role for part in parse_name(text, locale_words(locale), kind, role_of) if part.role != "kept"]
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "labels", "expected"),
+    [
+        ("en", "[Boston], [MA] [02115]. [Austin] was", ("CITY", "STATE", "ZIP", "CITY"), {1: "Boston", 2: "Boston"}),
+        ("en", "[Boston], [MA]\n[Austin], [TX]", ("CITY", "STATE"), {1: "Boston", 3: "Austin"}),
+        ("en", "[02115] [Boston], [MA]", ("ZIP", "CITY", "STATE"), {0: "Boston", 2: "Boston"}),
+        ("de", "[Ulm], [80331] [M\u00fcnchen]", ("CITY", "ZIP", "CITY"), {1: "M\u00fcnchen"}),
+        ("de", "[Ulm], [89073], [Hamburg]", ("CITY", "ZIP", "CITY"), {1: "Ulm"}),
+        ("es", "[Getafe] ([Madrid]) [28901]\n[Toledo]", ("CITY", "STATE", "ZIP", "CITY"), {1: "Getafe", 2: "Getafe"}),
+    ],
+)
+def test_codes_and_regions_belong_to_the_town_of_their_address(locale, text, labels, expected):
+    """The next town was nearer than the town of the address."""
+    note = marked(text, *labels)
+    kind_of = {"CITY": "place", "STATE": "region", "ZIP": "postcode"}
+    kinds = [kind_of[span.label] for span in note.spans]
+    mentions = NoteMentions(note.text, note.spans, kinds, locale_words(locale)).read()
+    assert {i: mentions[i].town for i in expected} == expected
