@@ -178,7 +178,7 @@
     }
     // The output of `suggest` and `tag`: the page would save the spans of a model as read by a person.
     const annotated = records.filter((record) => record && Array.isArray(record.spans) && record.spans.length);
-    const isPredicted = (record) => annotated.includes(record) && record.spans.every((span) => span && typeof span.confidence === "number");
+    const isPredicted = (record) => record.spans.length > 0 && record.spans.every((span) => span && typeof span.confidence === "number");
     if (annotated.length && annotated.every(isPredicted)) return say("All spans of this file have the confidence of a model: nobody has read its notes.", true);
     // Two readings of one note, as in the joined files of two readers: which of them holds?
     const times = new Map();
