@@ -85,7 +85,9 @@ def parse_task(
 
 def task_document(place: SourceLocation, data: dict[str, Any], what: str, doc_id: Any, meta_key: str) -> Document:
     """Document of an object with a ``text``, a patient id and metadata, without spans."""
-    patient, meta = data.get("patient_id"), data.get(meta_key, {})
+    patient, meta = data.get("patient_id"), data.get(meta_key)
+    # doccano writes null for what other notes have.
+    meta = {} if meta is None else meta
     if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
         raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and '{meta_key}' an object.")
     check_text(place._replace(doc_id=doc_id), data["text"])

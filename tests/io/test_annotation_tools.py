@@ -133,6 +133,20 @@ def test_label_studio_repeats_the_text_as_the_browser_shows_it(tmp_path):
             read_corpus(tmp_path / "export.json")
 
 
+def test_doccano_writes_null_for_what_other_notes_have(tmp_path):
+    """doccano exports a table of pandas: notes without metadata or without a span of the model were refused."""
+    pandas = pytest.importorskip("pandas")
+    notes = [Document("n1", "Ann", (Span(0, 3, "A", "NAME", 0.5),), "p1", {"a": 1}), Document("n2", "Bob")]
+    write_corpus(notes, tmp_path / "in.doccano.jsonl", "doccano")
+    rows = [json.loads(line) for line in (tmp_path / "in.doccano.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert rows[0].keys() == rows[1].keys()
+    sparse = [{key: value for key, value in row.items() if value} | {"label": row["label"]} for row in rows]
+    for name, table in (("full", rows), ("sparse", sparse)):
+        exported = tmp_path / f"{name}.doccano.jsonl"
+        pandas.DataFrame(table).assign(Comments=None).to_json(exported, orient="records", force_ascii=False, lines=True)
+        assert list(read_corpus(exported, "doccano")) == notes
+
+
 def test_settings_beside_notes_are_no_tasks(tmp_path):
     put(tmp_path, {"n1.txt": "Ann came.", "n1.ann": "T1\tPATIENT 0 3\tAnn", "settings.json": "{}"})
     assert read_corpus(tmp_path)[0].spans == (Span(0, 3, "PATIENT"),)

@@ -5,10 +5,10 @@ The reader takes spans from ``label``, or ``labels``, or from ``entities`` (proj
 without the option "Count grapheme clusters as one character". Files of projects with the option for grapheme clusters
 are not supported.
 
-doccano keeps other columns of an imported file and exports them. The writer uses columns with the names ``doc_id``,
-``patient_id``, ``meta`` and ``details``, which holds category and confidence of each span. When an exported file is
-read, the details are valid for spans that the annotator has not changed. Without ``doc_id``, the id of a document
-consists of the file name and doccano's ``id``. Other columns are ignored.
+doccano keeps other columns of an imported file and exports them, with null for a column that a note lacks. The writer
+uses columns with the names ``doc_id``, ``patient_id``, ``meta`` and ``details``, which holds category and confidence of
+each span. When an exported file is read, the details are valid for spans that the annotator has not changed. Without
+``doc_id``, the id of a document consists of the file name and doccano's ``id``. Other columns are ignored.
 
 Source: doccano's documentation, "Import dataset" and "Export dataset"; offsets: doccano's issue 2290.
 """
@@ -45,8 +45,8 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         rows.append(row)
         details.append([*row, span.category, span.confidence])
     record: dict[str, Any] = {"doc_id": document.doc_id, "text": text, "label": rows}
-    if known := known_details(details):
-        record["details"] = known
+    # All lines have the same columns: doccano fills a missing one with NaN.
+    record |= {"details": known_details(details), "patient_id": None, "meta": {}}
     return {".doccano.jsonl": dump_task(document, record, "meta")}
 
 
@@ -57,7 +57,7 @@ def _parse(place: SourceLocation, line: str, number: int) -> Document:
     # A note without a column of spans is no annotated note, and would look like one without PHI.
     if len(given) != 1 or not isinstance(record[given[0]], list):
         raise place.error(f"{what} needs one list of spans, in one of the columns {', '.join(_COLUMNS)}.")
-    details = record.get("details", [])
+    details = [] if record.get("details") is None else record["details"]
     if not isinstance(details, list) or not all(map(is_detail, details)):
         raise place.error(f"{what}: 'details' must hold lists of start, end, label, category and confidence.")
     known = SpanDetails(details)
