@@ -26,7 +26,7 @@ from .._optional import import_optional
 from ..exceptions import ExchangeError
 from .selection import check_finite_vector
 from .sparse import SparseUpdate
-from .value_checks import check_parameter, is_whole
+from .value_checks import check_parameter, is_whole, with_plain_numbers
 
 FEWEST_SITES = 3
 # Changed with the masks: a host of another version refuses a message instead of adding masks that do not cancel.
@@ -72,6 +72,7 @@ class FixedPoint:
     bits: int = 16
 
     def __post_init__(self) -> None:
+        with_plain_numbers(self)
         check_parameter("FixedPoint", "bound", self.bound, 0.0 < self.bound < math.inf, "a positive number")
         check_parameter("FixedPoint", "bits", self.bits, is_whole(self.bits) and self.bits in (16, 32), "16 or 32")
 

@@ -22,7 +22,7 @@ from .privacy_ledger import PrivacyEvent
 from .ranking import random_subset
 from .robust import clip_norm
 from .selection import Selected, check_finite_vector, n_shared
-from .value_checks import check_parameter, is_number
+from .value_checks import check_parameter, is_number, with_plain_numbers
 
 _BLOCK = 2**20
 # Products and squares of such numbers are float64 numbers above 0.
@@ -61,6 +61,7 @@ class GaussianUpload:
     norm_bound: float
 
     def __post_init__(self) -> None:
+        with_plain_numbers(self)
         for name in ("noise_multiplier", "norm_bound"):
             _check_scale("GaussianUpload", name, getattr(self, name))
 
@@ -145,6 +146,7 @@ class SparseVectorUpload:
     epsilon: float
 
     def __post_init__(self) -> None:
+        with_plain_numbers(self)
         _check_scale("SparseVectorUpload", "epsilon", self.epsilon)
 
     def check(self, threshold: float, clip: float, selection: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from ..exceptions import ExchangeError
 from .patient_ledger import PatientLedger
 from .privacy_ledger import LARGEST_EPSILON
-from .value_checks import check_parameter, is_number
+from .value_checks import check_parameter, is_number, with_plain_numbers
 
 # With other numbers the noise overflows, or the accountant is no longer exact: at sampling rates of 1e-8 and above, the
 # epsilon of the ledger was measured to lie above that of the more exact accountant of privacy losses. A delta of 1 or
@@ -83,6 +83,7 @@ class PatientPrivacy:
     layers: str = "auto"
 
     def __post_init__(self) -> None:
+        with_plain_numbers(self)
         for name, (least, most) in _RANGES.items():
             value = getattr(self, name)
             is_allowed = is_number(value, least, most) and not (name == "delta" and value == most)

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from .selection import DOWNLOAD_SELECTIONS
-from .value_checks import check_choice, check_parameter
+from .value_checks import check_choice, check_parameter, with_plain_numbers
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,7 @@ class ServerLimits:
     last_sequence: int | None = None
 
     def __post_init__(self) -> None:
+        with_plain_numbers(self)
         for name in ("max_abs", "max_norm", "max_ratio", "max_similarity"):
             value = getattr(self, name)
             self._check(name, name == "max_norm" if value is None else value > 0, "a positive number")
@@ -86,9 +85,8 @@ class ServerLimits:
 
     def to_state(self) -> dict[str, Any]:
         """JSON values from which `from_state` builds the same limits."""
-        # JSON has neither infinity nor numbers of NumPy, such as a norm of float32.
-        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(self).items()}
-        return {name: "inf" if value == math.inf else value for name, value in plain.items()}
+        # JSON has no infinity.
+        return {name: "inf" if value == math.inf else value for name, value in asdict(self).items()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], none_means_no_limit: bool = False) -> ServerLimits:

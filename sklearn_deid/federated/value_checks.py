@@ -6,6 +6,8 @@ from collections.abc import Collection
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from .._parameters import check_parameter as _check_parameter
 
 # JSON readers that use doubles represent integers exactly up to this number.
@@ -32,6 +34,21 @@ def is_whole(value: Any, most: float = LARGEST_WHOLE) -> bool:
     [True, True, False, False, False, False]
     """
     return isinstance(value, int) and is_number(value, 0, most)
+
+
+def with_plain_numbers(settings: Any) -> None:
+    """Replace numbers of NumPy in the fields of a frozen dataclass: files of settings and of ledgers are JSON.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.federated import PatientPrivacy
+    >>> PatientPrivacy(np.int64(8)).epsilon
+    8
+    """
+    for name, value in vars(settings).items():
+        if isinstance(value, np.generic):
+            object.__setattr__(settings, name, value.item())
 
 
 # Values may come from files of others: a message shows the begin only.

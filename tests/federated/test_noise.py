@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import (
+    FixedPoint,
     GaussianUpload,
+    PatientPrivacy,
     PrivacyEvent,
     PrivacyLedger,
     SparseVectorUpload,
@@ -26,6 +28,22 @@ def rng(seed=0):
 
 def vector(*values):
     return np.array(values, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("settings", "plain"),
+    [
+        (lambda n: PatientPrivacy(n(8), sampling_rate=n(1)), PatientPrivacy(8, sampling_rate=1)),
+        (lambda n: GaussianUpload(n(3), n(1)), GaussianUpload(3, 1)),
+        (lambda n: SparseVectorUpload(n(2)), SparseVectorUpload(2)),
+        (lambda n: FixedPoint(n(1), np.int64(32)), FixedPoint(1, 32)),
+    ],
+)
+@pytest.mark.parametrize("number", [np.int64, np.float32])
+def test_numbers_of_numpy_are_numbers(settings, plain, number):
+    """An epsilon of an array of integers was refused as no number."""
+    assert settings(number) == plain
+    assert not any(isinstance(value, np.generic) for value in vars(settings(number)).values())
 
 
 # Gaussian noise
