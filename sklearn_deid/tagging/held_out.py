@@ -185,8 +185,7 @@ def _splits(plan: HoldOutPlan, n: int, groups: np.ndarray | None) -> Sequence[tu
         kind = KFold if groups is None else GroupKFold
         cv = kind(cv, shuffle=True, random_state=seed)
     splits = list(check_cv(cv).split(np.zeros(n), groups=groups))
-    for train, held in splits:
-        check_patients_apart(groups, train, held)
+    check_patients_apart(n, groups, splits)
     if len(np.unique(np.concatenate([held for _, held in splits]))) < sum(len(held) for _, held in splits):
         raise SequenceError("The splitter holds sentences out several times. Take a splitter with separate folds.")
     return splits

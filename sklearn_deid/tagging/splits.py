@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
 from numbers import Real
 from typing import Any
 
@@ -62,8 +64,9 @@ def hold_out_patients(
         splitter = kind(n_splits=1, test_size=splitter, random_state=seed)
     # The features are not needed for splitting: zeros of the right length replace X.
     # Only the first fold of a splitter with several folds is used.
-    train, valid = next(iter(check_cv(splitter).split(np.zeros(n), groups=groups)))
-    check_patients_apart(groups, train, valid)
+    folds = list(islice(check_cv(splitter).split(np.zeros(n), groups=groups), 1))
+    check_patients_apart(n, groups, folds)
+    train, valid = folds[0]
     for name, rows in (("held-out", valid), ("other", train)):
         if tags is not None and (tags[rows].data == "O").all():
             raise SequenceError(
@@ -73,15 +76,20 @@ def hold_out_patients(
     return train, valid
 
 
-def check_patients_apart(groups: np.ndarray | None, train: np.ndarray, held_out: np.ndarray) -> None:
-    """Refuse a split with sentences of the same patient in both parts.
+def check_patients_apart(n: int, groups: np.ndarray | None, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Refuse a splitter without folds, and folds with sentences of the same patient in both parts.
+
+    Without ``groups``, every one of the ``n`` sentences counts as a patient of its own.
 
     Raises
     ------
     SequenceError
-        If there is such a patient. Recall and bounds would be measured on patients of the training.
+        If there is no fold, or such a patient. Recall and bounds would be measured on patients of the training.
     """
-    both = 0 if groups is None else len(np.intersect1d(groups[train], groups[held_out]))
+    if not folds:
+        raise SequenceError("The splitter makes no fold, so that no patient is held out.")
+    patients = np.arange(n) if groups is None else groups
+    both = max(len(np.intersect1d(patients[train], patients[held_out])) for train, held_out in folds)
     if both:
         raise SequenceError(
             f"The splitter puts sentences of {both} patients into both parts, the training and the held-out sentences. "

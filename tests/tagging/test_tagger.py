@@ -305,6 +305,17 @@ class TestTraining:
         )
         assert one.history[:, "valid_f1"] == other.history[:, "valid_f1"]
 
+    @pytest.mark.parametrize(
+        ("folds", "message"),
+        [([], "makes no fold"), ([(range(20), range(15, 20))], "puts sentences of 5 patients into both parts")],
+    )
+    def test_folds_without_held_out_sentences_are_refused(self, sentences, folds, message):
+        """Without groups, F1 was measured on sentences of the training; without a fold, fit raised StopIteration."""
+        X, y, _ = sentences
+        folds = [tuple(np.array(rows) for rows in fold) for fold in folds]
+        with pytest.raises(SequenceError, match=message):
+            DeidTagger(**{**SMALL, "validation_fraction": folds}).fit(X[:20], y[:20])
+
     def test_splitting_needs_two_patients(self):
         with pytest.raises(SequenceError, match="at least two patients"):
             DeidTagger(validation_fraction=0.5).fit([["a"], ["b"]], [["O"], ["B-AGE"]], groups=["p", "p"])
