@@ -380,7 +380,7 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
         known = role_of(fold(word))
         return [known or (GIVEN if words.is_given_name(words.without_genitive(word)) and not is_behind else SURNAME)]
     told = [role_of(fold(word)) for word, _ in names]
-    if role_of(" ".join(fold(word) for word, _ in names)) == GIVEN:
+    if set(told) == {GIVEN} and role_of(" ".join(fold(word) for word, _ in names)) == GIVEN:
         return [GIVEN] * n  # "Ann Grace" in notes about Ann Grace Linden
     if told in ([SURNAME, GIVEN], [GIVEN, SURNAME]):
         return [str(role) for role in told]

@@ -94,6 +94,12 @@ def test_given_names_without_their_surname_are_given_names():
         assert made.surrogate(f"{name} Linden", "person").startswith(made.surrogate(name, "person") + " ")
 
 
+def test_a_surname_stays_one_behind_a_name_with_a_further_word():
+    made = people(names=["Ben Linden deceased", "Mr. Linden", "Ben Linden"])
+    family = made.surrogate("Mr. Linden", "person").removeprefix("Mr. ")
+    assert made.surrogate("Ben Linden", "person").endswith(f" {family}")
+
+
 def test_two_surnames_are_surnames_without_their_hyphen():
     made = people(names=["Ben Quill-Moss", "Ben Quill Moss", "Ann Linden"])
     assert made.surrogate("Ben Quill Moss", "person") == made.surrogate("Ben Quill-Moss", "person").replace("-", " ")
