@@ -5,7 +5,7 @@ removed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...surrogates import Replacement
@@ -28,6 +28,7 @@ _SHORT = frozenset(
     tbl top two url val var web""".split()
 )
 _PARAGRAPHS = (f"{_W}p", f"{{{DRAWING}}}p")
+_STYLES = (f"{_W}rStyle", f"{_W}pStyle")
 _HIDING = tuple(f"{_W}{name}" for name in ("vanish", "specVanish", "strike", "dstrike"))
 _SIGNS = {f"{_W}tab": "\t", f"{_W}ptab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 
@@ -67,12 +68,7 @@ class _Letter:
         cleaner = WordCleaner(place)
         for part in self.parts:
             cleaner.clean(part)
-        self._hidden_styles = {
-            style.get(f"{_W}styleId")
-            for part in self.parts
-            for style in part.root.iter(f"{_W}style")
-            if any(_is_hiding(each) for each in style.iter())
-        }
+        self._hidden_styles = _hidden_styles(self.parts)
         for part in self.parts:
             for paragraph in part.root.iter(*_PARAGRAPHS):
                 self._paragraph(paragraph)
@@ -110,24 +106,24 @@ class _Letter:
         if not self._runs_on:
             self._cuts.separate()
         was_apart = False
+        is_hidden = self._hides(paragraph.iterfind(f"{_W}pPr/{_W}pStyle"))
         for element in _inside(paragraph):
             if is_text_element(element) and element.text:
                 self.targets.append(element)
                 self.passages.add(element.text)
                 # Word splits a hidden passage into several runs.
-                if (is_apart := self._is_apart(element)) != was_apart:
+                if (is_apart := self._is_apart(element, is_hidden)) != was_apart:
                     (self._cuts.begin if is_apart else self._cuts.end)()
                 self._cuts.add(element.text)
                 was_apart = is_apart
             elif element.tag in _SIGNS and element.getparent().tag == f"{_W}r":
                 self._separate(_SIGNS[element.tag])
-        if was_apart:
-            self._cuts.end()
         self.passages.separate()
         # Behind a hidden mark of a paragraph, the next paragraph goes on in the same line.
-        marks = paragraph.iterfind(f"{_W}pPr/{_W}rPr/*")
-        self._runs_on = any(map(_is_hiding, marks))
-        if self._runs_on:
+        self._runs_on = is_hidden or self._hides(paragraph.iterfind(f"{_W}pPr/{_W}rPr/*"))
+        if was_apart and not self._runs_on:
+            self._cuts.end()
+        elif self._runs_on and not was_apart:
             self._cuts.begin()
         self._cuts.separate()
         if self._runs_on:
@@ -140,15 +136,21 @@ class _Letter:
         else:
             self._cuts.separate()
 
-    def _is_apart(self, text: Any) -> bool:
-        """Whether readers see a text differently: hidden text, struck text, and readings above characters."""
+    def _is_apart(self, text: Any, is_hidden: bool) -> bool:
+        """Whether readers see a text differently: hidden text, struck text, and readings above characters.
+
+        ``is_hidden`` states whether the style of the paragraph hides its text. A run can show its text again.
+        """
         run = text.getparent()
         properties = [each for inner in run if inner.tag == f"{_W}rPr" for each in inner]
-        styles = {each.get(f"{_W}val") for each in properties if each.tag == f"{_W}rStyle"}
-        return (
-            any(map(_is_hiding, properties))
-            or not styles.isdisjoint(self._hidden_styles)
-            or run.getparent().tag == f"{_W}rt"
+        is_shown = any(each.tag == f"{_W}vanish" and not _is_hiding(each) for each in properties)
+        return self._hides(properties) or (is_hidden and not is_shown) or run.getparent().tag == f"{_W}rt"
+
+    def _hides(self, properties: Iterable[Any]) -> bool:
+        """Whether a property hides or strikes text, or names a style that does."""
+        return any(
+            each.get(f"{_W}val") in self._hidden_styles if each.tag in _STYLES else _is_hiding(each)
+            for each in properties
         )
 
     def _numbering(self, part: Part) -> None:
@@ -159,6 +161,18 @@ class _Letter:
                 self.targets.append(element)
                 self.passages.add(text)
                 self.passages.separate()
+
+
+def _hidden_styles(parts: Iterable[Part]) -> set[str]:
+    """Styles that hide or strike text, and the styles that are based on them."""
+    styles = {style.get(f"{_W}styleId"): style for part in parts for style in part.root.iter(f"{_W}style")}
+    bases = {name: {base.get(f"{_W}val") for base in style.iter(f"{_W}basedOn")} for name, style in styles.items()}
+    hidden: set[str] = set()
+    found = {name for name, style in styles.items() if any(map(_is_hiding, style.iter()))}
+    while found:
+        hidden |= found
+        found = {name for name, of in bases.items() if of & hidden} - hidden
+    return hidden
 
 
 def _is_hiding(property_of_run: Any) -> bool:

@@ -129,6 +129,9 @@ def cut(mark, *texts):
 
 
 VANISHING = '<w:style w:type="character" w:styleId="x"><w:name w:val="x"/><w:rPr><w:vanish/></w:rPr></w:style>'
+BASED = '<w:style w:type="character" w:styleId="{0}"><w:name w:val="{0}"/><w:basedOn w:val="{1}"/></w:style>'
+HIDDEN_PARAGRAPH = '<w:p><w:pPr><w:pStyle w:val="x"/></w:pPr>{}</w:p>'
+SHOWN = '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>{}</w:t></w:r>'
 EMBEDDED = "that is not read|is not read|that this library does not know"
 WITHHELD = {
     "insertion": ({"body": f'<w:p><w:ins w:author="{NAME}"><w:r><w:t>a</w:t></w:r></w:ins></w:p>'}, "tracked changes"),
@@ -155,6 +158,30 @@ WITHHELD = {
     "hidden by a style": (
         {
             "body": cut('<w:rStyle w:val="x"/>', "Zyx", "a", "wvutski"),
+            "parts": [("styles", "s.xml", xml("styles", VANISHING))],
+        },
+        "cuts a word",
+    ),
+    "hidden by a style that is based on another": (
+        {
+            "body": cut('<w:rStyle w:val="z"/>', "Zyx", "a", "wvutski"),
+            "parts": [("styles", "s.xml", xml("styles", VANISHING + BASED.format("y", "x") + BASED.format("z", "y")))],
+        },
+        "cuts a word",
+    ),
+    "mark of a paragraph that a style hides": (
+        {
+            "body": '<w:p><w:pPr><w:rPr><w:rStyle w:val="x"/></w:rPr></w:pPr><w:r><w:t>Zyx</w:t></w:r></w:p>'
+            + paragraph("wvutski"),
+            "parts": [("styles", "s.xml", xml("styles", VANISHING))],
+        },
+        "cuts a word",
+    ),
+    "shown text of a hidden paragraph": (
+        {
+            "body": HIDDEN_PARAGRAPH.format(
+                SHOWN.format("Zyx") + "<w:r><w:t>a</w:t></w:r>" + SHOWN.format("wvutski")
+            ),
             "parts": [("styles", "s.xml", xml("styles", VANISHING))],
         },
         "cuts a word",
@@ -246,6 +273,12 @@ def test_long_chain_of_parts_withholds_the_file(opened):
     files |= {f"word/_rels/h{i}.xml.rels": link.format(RELATIONS, SPACES["r"], i + 1) for i in range(989)}
     with pytest.raises(CorpusFormatError, match="long chain"):
         opened(word_file(parts=[("header", "h0.xml", header)], files=files))
+
+
+def test_hidden_paragraphs_cut_no_word(opened):
+    body = paragraph("Seen") + HIDDEN_PARAGRAPH.format("<w:r><w:t>by</w:t></w:r>") + paragraph(NAME)
+    parts = [("styles", "s.xml", xml("styles", VANISHING))]
+    assert opened(word_file(body, parts=parts)).text.endswith(f"Seen\nby\n{NAME}\n")
 
 
 @pytest.mark.parametrize("mark", ["<w:vanish/>", '<w:vanish w:val="0"/>', "<w:strike/>"])
