@@ -17,6 +17,8 @@ AGGREGATES = ("mean", "median", "trimmed_mean")
 FEWEST_UPDATES = 3
 # Updates without noise were 3 to 6 times as long as updates with `PatientPrivacy(8)`, and had more steps.
 RARE_RATIO = 4.0
+# Reason of a round of which fewer than two updates remain: the last one may be neither too long nor opposed.
+VOID = "Fewer than two updates of the round were left, so that the round changes nothing."
 # Number of coordinates that are combined at a time, so that the sorted arrays stay small.
 _BLOCK = 2**18
 

@@ -21,7 +21,7 @@ from ..exceptions import ExchangeError
 from .agreement_screen import OPPOSED, AgreementScreen
 from .delivered import Delivered, check_sequence
 from .past_updates import PastUpdates
-from .robust import FEWEST_UPDATES, RARE_RATIO, combine_round, rare_kind
+from .robust import FEWEST_UPDATES, RARE_RATIO, VOID, combine_round, rare_kind
 from .selection import check_finite_vector, select_download
 from .server_limits import ServerLimits
 from .sparse import SparseUpdate, read_only
@@ -296,7 +296,7 @@ class ParameterServer:
         -------
         dict of str to str
             Reason for each worker whose update was left out: the update is longer than ``max_ratio`` times the median
-            norm, or points against most other updates.
+            norm, or points against most other updates, or fewer than two updates were left.
 
         Raises
         ------
@@ -320,7 +320,7 @@ class ParameterServer:
             whole = SparseUpdate(np.arange(self.size), combined * np.float32(factor), self.size, self.model)
             kept = [(name, *updates[name]) for i, name in enumerate(names) if i not in left_out]
             self._apply(whole, self._sum(whole), kept, screen)
-            long = f"The update is longer than {ratio:g} times the median of its round."
+            long = VOID if not kept else f"The update is longer than {ratio:g} times the median of its round."
             reasons = {names[i]: OPPOSED if i in opposed else long for i in left_out}
             for name, reason in reasons.items():
                 self._refuse(name, updates[name][0], reason)

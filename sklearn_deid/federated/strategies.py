@@ -16,7 +16,7 @@ from .masks import FEWEST_SITES, FixedPoint, MaskingSite, masked_mean
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import SITE_DELTA, check_promise
 from .record import ExchangeRecord
-from .robust import AGGREGATES, clip_norm, combine_round
+from .robust import AGGREGATES, VOID, clip_norm, combine_round
 from .rotating_guard import guard_of
 from .rotating_patients import ROTATING
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
@@ -341,8 +341,9 @@ class _Run:
         opposed, longest = self._screened(updates) if plan.screened else ([], None)
         how = (plan.aggregation, plan.n_trim, plan.max_ratio, self._bound)
         combined, left_out = combine_round(updates, *how, weights, opposed, longest)
+        long = f"The norm of the update is more than {plan.max_ratio:g} times the median norm."
+        long = VOID if len(left_out) == len(updates) else long
         for i in left_out:
-            long = f"The norm of the update is more than {plan.max_ratio:g} times the median norm."
             lines[i].refused = OPPOSED if i in opposed else long
         return combined
 

@@ -197,6 +197,14 @@ def test_rounds_in_which_nobody_agrees_are_void():
     assert [event["site"] for event in desk.events if event["event"] == "refused"] == SITES
 
 
+def test_an_innocent_site_of_a_void_round_is_not_told_that_its_update_is_long():
+    desk = Screened()
+    desk.one_round(0, [-1, 6])
+    reasons = {event["site"]: event["reason"] for event in desk.events if event["event"] == "refused"}
+    assert sorted(reasons) == SITES and (desk.server.parameters == 1).all()
+    assert "points against" in reasons["c"] and "Fewer than two updates" in reasons["a"]
+
+
 def test_missing_sites_stop_nobody_and_shorten_the_step():
     """Three of four go on, with a step of the square root of three; two of three end the session."""
     for sites, is_added in ((FOUR, True), (SITES, False)):
