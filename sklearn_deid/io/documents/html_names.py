@@ -156,6 +156,7 @@ _HIDING = re.compile(
 )
 _INLINE = re.compile(rf"(?<![\w-])display{_SET}(?:inline|contents)(?![\w-])")
 _BLOCK = re.compile(rf"(?<![\w-])display{_SET}(?:block|table|flex|grid|list-item)(?![\w-])")
+_ANY = re.compile(r":(?!:|root|host|before|after)")
 _SELECTED, _TAG, _SPACES = re.compile(r"[#.]([\w-]+)"), re.compile(r"[a-z][a-z0-9]*|\*"), re.compile(r"[\s>+~]+")
 
 
@@ -263,7 +264,9 @@ class Display:
             for selector in re.split("[}<>;]", before)[-1].split(","):
                 last = _SPACES.split(selector.strip())[-1]
                 tag = _TAG.match(last)
-                for name in _SELECTED.findall(last) or ([f"<{tag[0]}"] if tag else []):
+                # A pseudo-class alone, such as ":first-child", can select any element.
+                selected = f"<{tag[0]}" if tag else "<*" if kind == "hidden" and _ANY.match(last) else None
+                for name in _SELECTED.findall(last) or filter(None, [selected]):
                     self._kinds.setdefault(name, set()).add(kind)
 
     def kind(self, element: str, attributes: Mapping[str, str]) -> Kind:

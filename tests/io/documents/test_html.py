@@ -132,6 +132,7 @@ REFUSED = [
     "Zyxwvut<b style='display&#58;none'>a</b>ski",
     "<style>p .a, .b:hover i.a {visibility: hidden}</style>Zyx<u class='b A'>wv</u>utski",
     "<style>@media print { u { display: none } }</style>Zyx<u>a</u>wvutski",
+    "<style>p :nth-child(1), a { display: none }</style><p>Zyx<u>a</u>wvutski",
     "Zyx<div hidden>a</div>wvutski",
     "Zyx<template>a</template>wvutski",
     "Zyx<noscript><p>a</p></noscript>wvutski",
