@@ -70,6 +70,15 @@ def test_a_key_chooses_the_label_of_the_selected_text(opened):
     assert spans(opened.saved()[0]) == [("Birch", "DOCTOR"), ("3 May", "DATE")]
 
 
+def test_a_label_chosen_before_the_text_says_what_it_changed(opened):
+    """The first span of the note got the label that was meant for a missed one, without a word."""
+    opened.choose_label("DATE")
+    assert opened.marks() == [("Birch", "DATE")]
+    assert opened.text("#status").startswith("The label of the chosen span is changed.")
+    opened.click("#undo").select("3 May").choose_label("DATE")
+    assert (opened.marks(), opened.text("#status")) == ([("Birch", "DOCTOR")], "Undone.")
+
+
 def test_keys_change_the_label_remove_and_undo(opened):
     for key in "123":
         opened.press(key)

@@ -397,8 +397,11 @@
   });
 
   const relabel = (label) => withChosen((span) => {
+    const isOther = label !== span.label;
     change([now], (note) => { note.spans[chosen] = made(span.start, span.end, label, now); });
     showAll();
+    // The chosen span may be out of view, and the reader may have chosen the label for text to select next.
+    if (isOther) say("The label of the chosen span is changed. For another span, select its text first.");
   });
 
   function moveBorder(border, step, byCharacter) {
