@@ -130,7 +130,9 @@ class SignOff:
         """
         # Sorted, so that a seed draws the same sample on every file system.
         ids = sorted(doc_ids)
-        if not ids or len(set(ids)) < len(ids):
+        if not ids:
+            raise DeidError("There is no note to draw.")
+        if len(set(ids)) < len(ids):
             raise DeidError("A sample needs notes with distinct ids.")
         strata = _strata(ids, types)
         if len(strata) > self.n_notes:

@@ -237,7 +237,7 @@ def test_the_record_holds_no_id_and_no_text():
         (lambda: SignOff(target=1.0), "'target'"),
         (lambda: SignOff(confidence=float("nan")), "'confidence'"),
         (lambda: SignOff(confidence=0.05), "'confidence' parameter of SignOff must be at least 0.5"),
-        (lambda: SignOff().draw([]), "distinct ids"),
+        (lambda: SignOff().draw([]), "There is no note to draw"),
         (lambda: SignOff().draw(["a", "a"]), "distinct ids"),
         (lambda: SignOff().draw(["a"], {}), "has no type"),
         (lambda: SignOff(1).draw(["a", "b"], {"a": 1, "b": 2}), "2 types"),
