@@ -21,6 +21,7 @@ from skorch import NeuralNet
 
 # Prefixes of the dunder parameters that skorch handles. The estimator itself sets the module and the criterion.
 _SKORCH_PREFIXES = ("optimizer", "callbacks", "iterator_train", "iterator_valid")
+_AT_NEXT_FIT = ("iterator_train", "iterator_valid")
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
@@ -181,7 +182,10 @@ class SkorchEstimator(NeuralNet):
         for key in params:
             if key not in (*nested, *self._named_parameters()) and not self._is_for_skorch(key):
                 raise ValueError(f"{type(self).__name__} has no parameter {key!r}.{self._guess(key)}")
-        super().set_params(**{key: value for key, value in params.items() if key not in nested})
+        # On a fitted net, skorch refuses a new optimizer and settings of iterators. They take effect at the next `fit`.
+        later = {key: value for key, value in params.items() if key.startswith(_AT_NEXT_FIT) or key == "optimizer"}
+        self.__dict__.update(later)
+        super().set_params(**{key: value for key, value in params.items() if key not in {**nested, **later}})
         for key, value in nested.items():
             name, _, rest = key.partition("__")
             getattr(self, name).set_params(**{rest: value})

@@ -5,6 +5,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+import torch
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import Pipeline
@@ -65,6 +66,18 @@ class TestParameters:
         assert tagger.module_.encoder.output_size == 40
         assert tagger.module_.words.characters is None
         assert tagger.optimizer_.param_groups[0]["weight_decay"] == 0.01
+
+    def test_another_optimizer_and_iterator_take_effect_at_the_next_fit(self, few):
+        """skorch asked users to open an issue."""
+        X, y, _ = few
+        tagger = DeidTagger(**FAST).fit(X, y)
+        changed = {"optimizer": torch.optim.SGD, "optimizer__momentum": 0.5, "iterator_train__num_workers": 0}
+        before = tagger.set_params(**changed).predict(X)
+        assert {key: tagger.get_params()[key] for key in changed} == changed
+        assert clone(tagger).get_params(deep=False)["iterator_train__num_workers"] == 0
+        assert_rows_equal(tagger.predict(X), before)
+        tagger.fit(X, y)
+        assert isinstance(tagger.optimizer_, torch.optim.SGD) and tagger.optimizer_.param_groups[0]["momentum"] == 0.5
 
     def test_init_stores_and_does_not_learn(self):
         tagger = DeidTagger(hidden_size="nonsense")
