@@ -17,6 +17,8 @@ CALLED = "person beside a relative"
 ELIDED = "elided"
 # Particles that begin no name, since they are given names there; others do: De Luca.
 _NEVER_FIRST = ("al", "el")
+# Particles that also link two names: "von und zu", but "Ben und Ann".
+_CONJUNCTIONS = frozenset(("und", "et"))
 APOSTROPHES = ("'", "\u2019")
 _JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
@@ -218,6 +220,10 @@ def _is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int]
         return any(k > i for k in names) or "," in "".join(pieces[:i])
     if len(pieces[i]) == 1 and not is_small:
         return False
+    long = [k for k in names if len(pieces[k]) > 1]
+    beside = (*[k for k in long if k < i][-1:], *[k for k in long if k > i][:1])
+    if pieces[i].isupper() and not any(pieces[k].isupper() for k in beside):
+        return False  # the initials of "AM Linden"
     if fold(pieces[i]) in _NEVER_FIRST and space.isspace() and not any(k < i for k in names):
         return False  # "Dr. Al Linden"
     is_before_short = is_short_particle(pieces, i + 2, words)  # Van 't Hof
@@ -297,7 +303,7 @@ def _by_groups(
     for i, unit in enumerate(units):
         group.append(unit)
         stop = units[i + 1][0] if i + 1 < len(units) else len(pieces)
-        if i + 1 < len(units) and not any(_is_link(piece, words) for piece in pieces[unit[-1] + 1 : stop]):
+        if i + 1 < len(units) and not any(_is_link(pieces, k, words) for k in range(unit[-1] + 1, stop)):
             continue
         behind = _behind_particle(pieces[: group[-1][-1]], words, first)
         names = [(pieces[one[-1]], one[0] > behind or _is_elided(pieces, one[0])) for one in group]
@@ -318,7 +324,7 @@ def _by_groups(
 
 def _is_given_of_pair(pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: RoleOf) -> bool:
     """Whether the first of three words is a given name before the whole name of a relative (Thomas and Ann Linden)."""
-    if len(units) < 3 or any(_is_link(piece, words) for piece in pieces[units[1][-1] : units[2][0]]):
+    if len(units) < 3 or any(_is_link(pieces, k, words) for k in range(units[1][-1], units[2][0])):
         return False
     word = pieces[units[0][-1]]
     return words.may_be_given_name(word) and role_of(fold(word)) != SURNAME
@@ -336,9 +342,12 @@ def _is_elided(pieces: list[str], i: int) -> bool:
     return i > 1 and pieces[i - 1] in APOSTROPHES and pieces[i - 2].isalpha()
 
 
-def _is_link(piece: str, words: LocaleWords) -> bool:
+def _is_link(pieces: list[str], i: int, words: LocaleWords) -> bool:
     """Whether a piece is a slash or a word that links two names; a particle, such as "van", is part of a name."""
-    return "/" in piece or (piece.islower() and fold(piece) in _links(words))
+    if fold(pieces[i]) in _CONJUNCTIONS & words.particles:
+        beside = (next(filter(str.isalpha, some), "") for some in (reversed(pieces[:i]), pieces[i + 1 :]))
+        return not all(fold(word) in words.particles for word in beside)  # "von und zu"
+    return "/" in pieces[i] or (pieces[i].islower() and fold(pieces[i]) in _links(words))
 
 
 def _links(words: LocaleWords) -> frozenset[str]:
@@ -347,7 +356,8 @@ def _links(words: LocaleWords) -> frozenset[str]:
 
 def _behind_particle(pieces: list[str], words: LocaleWords, first: int = 0) -> int:
     """Position of the first particle in lower case after ``first``; the end of the pieces without such a particle."""
-    found = (i for i, piece in enumerate(pieces) if i >= first and piece.islower() and fold(piece) in words.particles)
+    particles = words.particles - _CONJUNCTIONS
+    found = (i for i, piece in enumerate(pieces) if i >= first and piece.islower() and fold(piece) in particles)
     return next(found, len(pieces))
 
 
