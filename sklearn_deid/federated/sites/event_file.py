@@ -13,7 +13,8 @@ from typing import Any
 class EventFile:
     """Log with a line of JSON for each event: time, job, site, bytes, versions.
 
-    A power failure can leave a part of the last line in the file. The next session removes this part.
+    A power failure can leave a part of the last line in the file. The next session removes this part. A line that does
+    not fit on the disk is removed at once.
 
     Parameters
     ----------
@@ -40,5 +41,13 @@ class EventFile:
     def __call__(self, event: dict[str, Any]) -> None:
         line = json.dumps({"time": round(time.time(), 3), "job": self._job, **event})
         # One thread for each request writes to the log. The lock keeps the lines whole.
-        with self._lock, self._path.open("a", encoding="utf-8") as stream:
-            stream.write(line + "\n")
+        with self._lock:
+            end = self._path.stat().st_size if self._path.exists() else 0
+            try:
+                with self._path.open("a", encoding="utf-8") as stream:
+                    stream.write(line + "\n")
+            except OSError:
+                # Of a full disk. The next line would otherwise continue the part of this one.
+                if self._path.exists():
+                    os.truncate(self._path, end)
+                raise

@@ -101,7 +101,7 @@ def test_a_version_that_repeats_after_a_return_is_the_new_one(kit, keep):
 
 def test_with_masks_a_return_has_a_new_version(kit):
     """Sites send no second update from a version that they know."""
-    keys = {site: f"{number:064x}" for number, site in enumerate("abc")}
+    keys = {site: f"{number:064x}" for number, site in enumerate("abc", 2)}
     masked = FederationConfig("lab", list(keys), ["DATE"], mask_keys=keys)
     write_settings(masked, kit / "local" / "federation.json")
     assert roll_back(kit, 0) == 3
@@ -179,6 +179,24 @@ def test_a_line_that_a_power_failure_cut_off(kit):
     rows = site_events(kit)
     assert (rows["a"]["last"], len(log.read_text().splitlines())) == (1.0, 2)
     assert rows["b"]["last"] > 1.0
+
+
+def test_a_line_that_a_full_disk_cut_off(kit):
+    """The next line continued the part of a line, and the status of the federation failed from then on."""
+    resource = pytest.importorskip("resource", reason="not on Windows")
+    log = kit / "deid-state" / "events.jsonl"
+    events = EventFile(log, "1")
+    events({"event": "hello", "site": "a"})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size + 20, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            events({"event": "hello", "site": "b"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    events({"event": "upload", "site": "a", "applied": True})
+    rows = site_events(kit)
+    assert (rows["a"]["uploads"], rows["b"]["last"], len(log.read_text().splitlines())) == (1, None, 2)
 
 
 @pytest.mark.parametrize(
