@@ -59,7 +59,7 @@ def test_a_line_that_a_power_failure_cut_off_is_not_continued(tmp_path):
 
 def test_masks_are_said(tmp_path):
     lines = []
-    keys = [(site, str(number) * 64) for number, site in enumerate(SITES)]
+    keys = [(site, str(number) * 64) for number, site in enumerate(SITES, 1)]
     log_of(tmp_path, lines, keys).before("Promise.", 0)
     assert "to the server of lab, masked, in a sum of 3 sites." in lines[0]
 
