@@ -39,7 +39,7 @@ class RandomizedCasing(BaseEstimator):
     Notes
     -----
     Probabilities are rounded to multiples of 2^-53, so that the epsilon of a release differs from ``epsilon`` by less
-    than 1e-13 for epsilon up to 5.
+    than 1e-13 for epsilon up to 5. The epsilon of a release is at most ``epsilon`` for larger values, and at most 38.6.
 
     References
     ----------
@@ -90,6 +90,7 @@ def respond(classes: np.ndarray, epsilon: float, n_classes: int, rng: np.random.
         Random stream; for a release, the stream of the key of the release.
     """
     keep, _ = response_probabilities(epsilon, n_classes)
+    keep = math.nextafter(keep, 0.0)  # rounded down: from an epsilon of 40 on, the probability 1 kept every class
     step = 1 + rng.integers(n_classes - 1, size=len(classes))  # never 0: a step leads to another class
     return np.where(rng.random(len(classes)) < keep, classes, (classes + step) % n_classes)
 

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -186,3 +187,10 @@ def test_a_seed_repeats_the_casing(data):
 def test_parameters_are_checked(data, casing):
     with pytest.raises(InvalidParameterError, match="'(casing|epsilon)' parameter of"):
         PrivateRepresenter(**{**TINY, "casing": casing}).fit(*data)
+
+
+@pytest.mark.parametrize("epsilon", [30.0, 40.0, 1e3])
+def test_no_epsilon_keeps_a_class_with_certainty(epsilon):
+    """With an epsilon of 40, the probability of a kept class was rounded to 1: the true epsilon was infinite."""
+    largest = SimpleNamespace(random=lambda n: np.full(n, 1.0 - 2.0**-53), integers=lambda n, size: np.zeros(size, int))
+    assert respond(np.zeros(3, dtype=np.int64), epsilon, K, largest).tolist() == [1, 1, 1]
