@@ -234,9 +234,11 @@ def index_has_text(index: Any, texts: Iterable[tuple[int, Any]]) -> bool:
     """Whether a label of a pandas index equals a text of several words, or repeats the text of its row."""
     if not hasattr(index, "nlevels"):
         return False
-    levels = [list(index.get_level_values(n)) for n in range(index.nlevels)]
+    found = [index.get_level_values(n) for n in range(index.nlevels)]
+    # All types but numbers and times. Labels can also be bytes.
+    levels = [list(level) for level in found if getattr(level.dtype, "kind", "O") not in "biufcmM"]
     labels = {label for level in levels for label in level if isinstance(label, str)}
-    return bool(labels) and any(
+    return bool(levels) and any(
         (text in labels and len(text.split()) > 1) or repeats(text, [level[row] for level in levels])
         for row, text in texts
         if isinstance(text, str)
