@@ -72,7 +72,7 @@ class ReleasedVectors(VectorRelease):
         removed must have zeros without a minus sign. Any other bits could carry information.
         """
         if self._perturber is None:
-            return _UNKNOWN
+            return _UNKNOWN if self.kind == VECTORS else None  # `ReleasedClasses` has another mechanism
         if is_of_private_notes(self._perturber, self._public):
             return PRIVATE_VECTORS
         if self._perturber.max_replacements is not None:
