@@ -170,6 +170,10 @@ class SkorchEstimator(NeuralNet):
         with self._real_device():
             return super().initialize()
 
+    def renew_callbacks(self) -> None:
+        """Build the callbacks from the current parameters, which may have changed since the net was built."""
+        self._initialize_callbacks()
+
     def load_params(self, *args: Any, **kwargs: Any) -> None:
         """Load weights that a callback has stored, such as `skorch.callbacks.Checkpoint` with ``load_best=True``."""
         with self._real_device():

@@ -202,6 +202,8 @@ class SequenceNet(SkorchEstimator):
         if isinstance(self.optimizer_, UnbuiltOptimizer):
             self.initialize_optimizer()
         falls = not epochs
+        if falls:
+            self.renew_callbacks()  # with warm_start, the parameters may have changed since the network was built
         epochs = epochs or self._planned_epochs(train)
         # A single epoch of `partial_fit` is not the end of a training.
         train.n_copied_epochs = round(_COPIED_EPOCHS * epochs) if falls else epochs

@@ -320,6 +320,15 @@ class TestTraining:
         with pytest.raises(SequenceError, match="at least two patients"):
             DeidTagger(validation_fraction=0.5).fit([["a"], ["b"]], [["O"], ["B-AGE"]], groups=["p", "p"])
 
+    def test_warm_start_with_other_callbacks(self, sentences):
+        """The patients were held out, but the training did not stop, and the best weights did not return."""
+        X, y, _ = sentences
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 1, "warm_start": True}).fit(X, y)
+        tagger.set_params(validation_fraction=0.3, patience=1, lr=1e-9, weight_average=0.0, max_epochs=9).fit(X, y)
+        assert len(tagger.history) == 1 + 2
+        names = [name for name, _ in tagger.callbacks_]
+        assert "early_stopping" in names and "weight_average" not in names
+
     def test_warm_start_continues(self, sentences):
         X, y, _ = sentences
         tagger = DeidTagger(**{**SMALL, "warm_start": True, "max_epochs": 2}).fit(X[:20], y[:20])
