@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..exceptions import DeidError, WithheldWarning
+from ..exceptions import DeidError, PartlyAnnotatedWarning, WithheldWarning
 from ..io import read_corpus, read_gold
 from ..text import Corpus
 from .annotating import load_deidentifier
@@ -94,7 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
             path=arguments.predicted,
         )
     gold = read_gold(arguments.gold, arguments.format, **options)
-    predicted = read_corpus(arguments.predicted, arguments.predicted_format or arguments.format, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PartlyAnnotatedWarning)  # nobody has to read the spans of a model
+        predicted = read_corpus(arguments.predicted, arguments.predicted_format or arguments.format, **options)
     if gold.n_spans and _spans(gold) == _spans(predicted):
         print("PREDICTED has exactly the annotations of GOLD: is PREDICTED a copy of GOLD?", file=sys.stderr)
     rules = {"label_scheme": arguments.label_scheme, "missing": arguments.missing}

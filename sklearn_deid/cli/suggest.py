@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
-from ..io import read_corpus, write_corpus
+from ..io import FORMATS, read_corpus, write_corpus
 from ..io.registry import unanswered_ids
 from .annotating import load_deidentifier
 from .failures import DONE, SOME_WITHHELD
@@ -79,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     # As the review page: only the owner can read the file, from the first byte on.
     mask = os.umask(0o077)
     try:
-        write_corpus([notes[place] for place in chosen], path, overwrite=arguments.overwrite)
+        form = FORMATS["jsonl"].for_predicted()
+        write_corpus([notes[place] for place in chosen], path, form, overwrite=arguments.overwrite)
     finally:
         os.umask(mask)
     print(f"{len(chosen)} of {len(notes)} notes are in {path}, {len(withheld)} withheld.")

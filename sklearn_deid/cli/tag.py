@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from ..io import FORMATS
 from ..text import Document, Span
 from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
 from .note_output import NoteOutput, check_apart
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     output = NoteOutput(
         path,
-        arguments.output_format or by_ending,
+        FORMATS[arguments.output_format or by_ending].for_predicted(),
         resume=arguments.resume,
         overwrite=arguments.overwrite,
         stamp=run_stamp(arguments, command="tag"),

@@ -81,6 +81,11 @@ class Format:
         """Return the format that writes notes that nobody has read, such as raw and redacted notes."""
         return self if self.write_text is None else replace(self, write=self.write_text)
 
+    def for_predicted(self) -> Format:
+        """Return the format that writes notes with the spans of a model: nobody has read a note without spans."""
+        unread = self.for_unread()
+        return replace(self, write=lambda document, lossy: (self if document.spans else unread).write(document, lossy))
+
 
 def document_or_error(read: Callable[..., Document], *arguments: Any) -> Item:
     """Return the document that ``read`` returns, or the CorpusFormatError that ``read`` raises."""

@@ -83,3 +83,10 @@ def test_a_file_name_that_is_not_utf_8_withholds_its_note(run, raw, model, notes
     assert (code, f"{len(notes)} of {len(notes)} notes" in out, "2 withheld" in out) == (1, True, True)
     code, out, _ = run("review", *command, tmp_path / "work")
     assert (code, f"{len(notes)} notes are" in out, "2 withheld" in out) == (1, True, True)
+
+
+def test_notes_without_a_found_span_are_no_notes_that_somebody_has_read(run, model, tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.txt").write_text("No pain.", encoding="utf-8")
+    assert run("suggest", tmp_path / "raw", "--model", model, "--output", tmp_path / "next.jsonl")[0] == 0
+    assert json.loads((tmp_path / "next.jsonl").read_text(encoding="utf-8")) == {"doc_id": "a", "text": "No pain."}

@@ -3,6 +3,7 @@
 import pytest
 
 from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span, load, read_corpus, save, write_corpus
+from sklearn_deid.io.registry import unanswered_ids
 
 from .conftest import assert_no_note_text, contents
 
@@ -97,3 +98,32 @@ def test_conll_cannot_be_resumed(run, raw, model, tmp_path):
 @pytest.mark.parametrize("form", ["text", "mimic"])  # no annotations, and read only
 def test_what_is_no_output_format(run, raw, model, tmp_path, form):
     assert run("tag", raw, "--model", model, "--output", tmp_path, "--output-format", form)[0] == 2
+
+
+@pytest.mark.parametrize("form", ["jsonl", "prodigy", "i2b2"])
+def test_notes_without_a_found_span_are_no_notes_that_somebody_has_read(run, tmp_path, form):
+    """Next to a reading, `train` learned that they hold no PHI, and `redact --reviewed` wrote them unchanged."""
+    save(NoteDeidentifier(RuleTagger().fit([])), tmp_path / "model")
+    notes = [Document("a", "Mail to roe@example.org"), Document("b", "Seen by Zyxwvutski.")]
+    write_corpus(notes, tmp_path / "raw.jsonl")
+    tagged = tmp_path / {"jsonl": "o.jsonl", "prodigy": "o.prodigy.jsonl"}.get(form, "o")
+    command = (
+        "tag",
+        tmp_path / "raw.jsonl",
+        "--model",
+        tmp_path / "model",
+        "--output",
+        tagged,
+        "--output-format",
+        form,
+    )
+    assert run(*command)[0] == 0
+    assert unanswered_ids(tagged, form) == {"b"}
+    # A predicted note needs no reader.
+    gold = [
+        Document("a", notes[0].text, (Span(8, 23, "EMAIL"),)),
+        Document("b", notes[1].text, (Span(8, 18, "DOCTOR"),)),
+    ]
+    write_corpus(gold, tmp_path / "gold.jsonl")
+    code, out, err = run("evaluate", tmp_path / "gold.jsonl", tagged, "--predicted-format", form)
+    assert (code, "2 documents, 2 PHI spans" in out, err) == (0, True, "")
