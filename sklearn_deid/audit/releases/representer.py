@@ -476,8 +476,7 @@ def distances_of(representer: Any, X: TokenSequences, y: TokenSequences) -> np.n
     numbered = replace(data, tags=np.repeat(np.arange(len(data)), np.diff(data.offsets)))
     device = next(network.parameters()).device
     batches, generator = PairBatches(numbered, 128, device), torch.Generator(device).manual_seed(0)
-    std = network.output_std().clamp(min=_SMALLEST)
-    total = np.zeros(len(data))
+    std, total = network.output_std().clamp(min=_SMALLEST), np.zeros(len(data))
     for _ in range(_N_DRAWS):
         for batch in batches.epoch(None, generator, sentences="pairs"):
             # Means without noise: `pair_distance` relates their difference to the standard deviation of the noise.
