@@ -107,7 +107,7 @@ class TemperatureScaledTagger(MarginalTagger, BaseEstimator):
         Raises
         ------
         SequenceError
-            If X and y do not match, there are too few patients to hold some out, or held-out patients have no token.
+            If X and y do not match, there are too few patients to hold some out, or held-out patients have no PHI.
         """
         X, tags, patients = training_data(self, X, y, groups)
         plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)
@@ -166,8 +166,10 @@ def _best_temperature(held: HeldOut) -> float:
     """Temperature between 0.05 and 20 with the smallest negative log likelihood."""
     # shape: (n_tokens,)
     gold = columns_of(held.tags.data, held.marginals.labels)
-    if not len(gold):
-        raise SequenceError("The held-out sentences hold no token, from which a temperature could be chosen.")
+    # Without PHI, a very low temperature would be the best, and every span would have a confidence of about 1.
+    if not gold.any():  # column 0 is "O"
+        kind = "PHI" if len(gold) else "token"
+        raise SequenceError(f"The held-out sentences hold no {kind}, from which a temperature could be chosen.")
     # shape: (n_tokens, n_classes)
     logs = np.log(_with_floor(held.marginals.data))
     own = logs[np.arange(len(gold)), gold]

@@ -210,6 +210,11 @@ class TestTemperature:
         with pytest.raises(SequenceError, match="hold no token, from which a temperature could be chosen"):
             TemperatureScaledTagger(TooSure().fit([], []), cv="prefit").fit(X, X)
 
+    def test_notes_without_phi_show_no_temperature(self):
+        """The temperature was about 0.05, and each span had a confidence of 1."""
+        with pytest.raises(SequenceError, match="hold no PHI, from which a temperature could be chosen"):
+            TemperatureScaledTagger(TooSure().fit([], []), cv="prefit").fit([["0.1", "0.2"]] * 5, [["O", "O"]] * 5)
+
     def test_tags_stay_and_confidence_is_that_of_the_label(self):
         X, y = calibrated(50, 0)
         scaled = TemperatureScaledTagger(TooSure().fit([], []), cv="prefit").fit(X, y)
