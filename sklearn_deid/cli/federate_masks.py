@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ..exceptions import DeidError
@@ -47,9 +46,9 @@ only. Needs 3 to 127 sites, and all of them in every round.""",
 
 def key(arguments: argparse.Namespace) -> int:
     """Make and print a key."""
-    from ..federated.sites import MASK_KEY, make_mask_key
+    from ..federated.sites import make_mask_key, mask_key_path
 
-    print(make_mask_key(Path(arguments.kit, MASK_KEY)))
+    print(make_mask_key(mask_key_path(arguments.kit)))
     return DONE
 
 

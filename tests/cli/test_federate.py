@@ -105,7 +105,9 @@ def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
     capsys.readouterr()
     keys = []
     for name in ("site-1", "site-2", "site-3"):
-        (federation / name / "local").mkdir(parents=True, exist_ok=True)
+        for part in ("local", "startup"):
+            (federation / name / part).mkdir(parents=True, exist_ok=True)
+        (federation / name / "startup" / "fed_client.json").write_text("{}")
         assert main(["federate", "key", name]) == 0
         keys.append(capsys.readouterr().out.strip())
     options = [word for n, key in enumerate(keys, 1) for word in ("--key", f"site-{n}={key}")]
@@ -126,6 +128,14 @@ def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
     assert main(["federate", "key", "site-1"]) == 0
     assert main(whole) == 2
     assert "another key for this site" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", ["server", "lab", "nowhere"])
+def test_a_key_is_made_in_the_kit_of_a_site_only(federation, capsys, folder):
+    """The private key of a site was left at the server, from which the masks hide the updates."""
+    assert main(["federate", "key", folder]) == 2
+    assert "The folder is not a kit of a site" in capsys.readouterr().err
+    assert not list(federation.rglob("mask.key"))
 
 
 def test_a_median_is_agreed_on_by_three_sites(federation, capsys):

@@ -14,8 +14,8 @@ __all__, __getattr__, __dir__ = lazy_names(
         "checkpoints": "exclude_site keep_checkpoint keep_round list_checkpoints roll_back site_events",
         "exchange_service": "ExchangeService SessionRules",
         "federation_config": "FederationConfig",
-        "flare_kits": "MASK_KEY SITE_FILE STATE_FOLDER harden_server harden_site server_checkpoint write_federation "
-        "write_session",
+        "flare_kits": "MASK_KEY SITE_FILE STATE_FOLDER harden_server harden_site mask_key_path server_checkpoint "
+        "write_federation write_session",
         "mask_key": "MaskKey make_mask_key read_mask_key",
         "masked_exchange": "MaskedExchangeService",
         "masked_site": "MaskedSite check_masks",

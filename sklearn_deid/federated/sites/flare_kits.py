@@ -192,6 +192,17 @@ def server_checkpoint(kit: str | os.PathLike[str]) -> tuple[FederationConfig, Pa
     return read_settings(FederationConfig, local / AGREEMENT_FILE), Path(kit) / CHECKPOINT
 
 
+def mask_key_path(kit: str | os.PathLike[str]) -> Path:
+    """Path of the key for masks in the kit of a site.
+
+    Raises
+    ------
+    DeidError
+        If the folder is not the kit of a site. In the kit of the server, the key would belong to the host.
+    """
+    return _local(kit, "fed_client.json").parent / MASK_KEY
+
+
 def _local(kit: str | os.PathLike[str], startup: str) -> Path:
     root = Path(kit)
     if not (root / "startup" / startup).is_file():
