@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ..exceptions import DeidError
+from ..exceptions import DeidError, SequenceError
 from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .note_likeness import NoteLikeness, measure
@@ -18,6 +18,7 @@ from .note_sentences import cut_notes
 from .proven_rules import ProvenRules
 from .safe_harbor import asked_spans
 from .tagger_failure import TaggerFailure
+from .weight_checks import class_problem
 
 
 class NoteFailure(NamedTuple):
@@ -170,6 +171,10 @@ def flat_tags(estimator: Any, X: TokenSequences | TokenVectors) -> tuple[list[st
     found = tagger.predict(data, return_confidence=True) if has_confidences else (tagger.predict(data), None)
     # `check_tags` also checks the lengths: a row that is too short would shift the tags of all later notes.
     checked, confidences = check_tags(found[0], X), found[1]
+    # The labels appear in redacted notes. A class that this library did not fit may return any label.
+    problem = class_problem({"B-PHI", *checked.data})
+    if problem is not None:
+        raise SequenceError(f"The tagger returns tags that cannot be used. {problem}")
     # A HybridTagger returns None if its inner tagger has no probabilities.
     if confidences is None:
         return checked.data.tolist(), None

@@ -617,3 +617,16 @@ def test_segmenter_that_would_hide_text_withholds_the_note(tokens, sentences, me
     with pytest.raises(DeidError) as caught:
         deidentifier.redact(["Ann came"])
     assert message in str(caught.value.__cause__) and "Ann" not in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("label", ["X\x1b[31m", "X\nforged", "<script>", ""])
+def test_labels_of_an_own_tagger_that_could_act_are_refused(label):
+    """A class of a user can return any label, which stood in redacted notes as it was."""
+
+    class Own(CapitalTagger):
+        def predict(self, X):
+            return [[f"B-{label}"] * len(row) for row in X]
+
+    with pytest.raises(DeidError) as caught:
+        NoteDeidentifier(Own().fit([])).redact(["Ann came"])
+    assert "The tagger returns tags that cannot be used" in str(caught.value.__cause__)
