@@ -326,6 +326,9 @@ def _is_given_of_pair(pieces: list[str], units: list[list[int]], words: LocaleWo
     """Whether the first of three words is a given name before the whole name of a relative (Thomas and Ann Linden)."""
     if len(units) < 3 or any(_is_link(pieces, k, words) for k in range(units[1][-1], units[2][0])):
         return False
+    before = next((piece for piece in reversed(pieces[: units[0][0]]) if piece[0].isalpha()), "")
+    if fold(before) in words.titles:
+        return False  # "Dr. Thomas and Dr. Ann Linden"
     word = pieces[units[0][-1]]
     return words.may_be_given_name(word) and role_of(fold(word)) != SURNAME
 

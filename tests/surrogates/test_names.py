@@ -335,6 +335,8 @@ def test_public_words_between_names_stay(locale, name, pattern):
         ("de", "Alder, Zyxw, geb. Quillwick", ["surname", "given", "surname"]),
         ("en", "Dr. Alder/Dr. Zyxw", ["surname", "surname"]),
         ("en", "John and Mary Quillwick", ["given", "given", "surname"]),
+        ("en", "Dr. Martin and Dr. Mary Quillwick", ["surname", "given", "surname"]),
+        ("en", "Mr. Jordan / Ms. Mary Quillwick", ["surname", "given", "surname"]),
         ("de", "von der Silja", ["surname"]),
         ("en", "john smith", ["given", "surname"]),
     ],
