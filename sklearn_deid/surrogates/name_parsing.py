@@ -17,6 +17,8 @@ CALLED = "person beside a relative"
 ELIDED = "elided"
 # Particles that begin no name, since they are given names there; others do: De Luca.
 _NEVER_FIRST = ("al", "el")
+# Particles that follow another particle. "Le" is also a surname.
+_SECOND = ("der", "den", "dem", "la", "las", "los")
 # Particles that also link two names: "von und zu", but "Ben und Ann".
 _CONJUNCTIONS = frozenset(("und", "et"))
 APOSTROPHES = ("'", "\u2019")
@@ -222,8 +224,8 @@ def _is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int]
         return False
     long = [k for k in names if len(pieces[k]) > 1]
     beside = (*[k for k in long if k < i][-1:], *[k for k in long if k > i][:1])
-    if pieces[i].isupper() and not any(pieces[k].isupper() for k in beside):
-        return False  # the initials of "AM Linden"
+    if pieces[i].isupper() and len(pieces[i]) == 2 and not any(pieces[k].isupper() for k in beside):
+        return False  # the initials of "AM Linden"; "VAN Linden" has a particle
     if fold(pieces[i]) in _NEVER_FIRST and space.isspace() and not any(k < i for k in names):
         return False  # "Dr. Al Linden"
     is_before_short = is_short_particle(pieces, i + 2, words)  # Van 't Hof
@@ -236,6 +238,9 @@ def _is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int]
         # Not before an initial: "Linden, Al M."
         if i < k < end and (len(pieces[k]) > 1 or "".join(pieces[k + 1 : k + 2])[:1] in APOSTROPHES):
             return True
+    before = [fold(pieces[k]) for k in names if k < i]
+    if end in commas and fold(pieces[i]) in _SECOND and before[-1:] and not words.particles.issuperset(before):
+        return before[-1] in words.particles  # "LINDEN VAN DEN, JAN"
     # At the end, the word is the name ("Anh Le", "Linden, Al"), unless the surname comes first ("Cruz, Juan De La").
     return bool(commas) and commas[0] < i and any(commas[0] < k < i or (k > end and len(pieces[k]) > 1) for k in names)
 

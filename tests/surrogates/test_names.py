@@ -43,6 +43,10 @@ def roles(name, locale="en", kind="person"):
         ("nl", "Karel van der Berg Visser", ["given", "surname", "surname"]),
         ("de", "Ch. Janssen", ["initial", "surname"]),
         ("fr", "Mme Claire de la Tour", ["given", "surname"]),
+        ("en", "Mr. VAN Dyke", ["surname"]),
+        ("nl", "LINDEN VAN DEN, JAN", ["surname", "given"]),
+        ("es", "CRUZ DE LA, JUAN", ["surname", "given"]),
+        ("en", "Tran Le, Ana", ["surname", "surname", "given"]),
     ],
 )
 def test_parts_of_names(locale, name, expected):
