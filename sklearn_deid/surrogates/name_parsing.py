@@ -19,6 +19,8 @@ ELIDED = "elided"
 _NEVER_FIRST = ("al", "el")
 # Particles that follow another particle. "Le" is also a surname.
 _SECOND = ("der", "den", "dem", "la", "las", "los")
+# Words before the name of a spouse, or before an earlier name.
+_MARRIED = frozenset(("epouse", "ep", "verw", "verh", "gesch"))
 # Particles that also link two names: "von und zu", but "Ben und Ann".
 _CONJUNCTIONS = frozenset(("und", "et"))
 APOSTROPHES = ("'", "\u2019")
@@ -274,8 +276,8 @@ def _last_name(roles: list[str]) -> int:
 
 
 def _maiden(pieces: list[str], roles: list[str], words: LocaleWords) -> int:
-    """Position of a word that precedes a name at birth; the end of the pieces without such a word."""
-    listed = words.maiden_words | words.bare("maiden letters")
+    """Position of a word that precedes a second surname, such as "née"; the end of the pieces without such a word."""
+    listed = words.maiden_words | words.bare("maiden letters") | (_MARRIED & words.name_links)
     found = (i for i, piece in enumerate(pieces) if roles[i] == KEPT and fold(piece) in listed)
     return next(found, len(pieces))
 
