@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import secrets
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,16 @@ MOST_STEPS = 2**24 - 1  # whole numbers that float32 holds
 _BLOCK = 2**16
 # PyTorch has one global generator for all threads. With two trainings at a time, each would draw numbers of the other.
 _turn = threading.RLock()
+
+
+def _renew_turn() -> None:
+    """Make a new lock in a forked process, which has no thread that could release the lock of its parent."""
+    global _turn
+    _turn = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_renew_turn)
 
 
 def own_generator(random_state: Any) -> np.random.Generator:

@@ -1,7 +1,10 @@
 """The stream behind everything that leaves, and the grid of its noise."""
 
 import math
+import os
 import secrets
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -106,3 +109,35 @@ def test_numbers_on_the_grid(value, exponent):
 @pytest.mark.parametrize("step", [0.0, -0.5, 0.3, math.inf, math.nan, 2.0**-21, 2.0**97, 1, "0.5", None, [0.5]])
 def test_what_is_no_grid(step):
     assert not is_grid(step)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_forked_process_trains_while_another_thread_of_its_parent_trains():
+    code = """
+import os, signal, threading
+import numpy as np
+import torch
+from sklearn_deid._randomness import own_torch_stream
+
+def stream():
+    return own_torch_stream(np.random.default_rng(0), torch.device("cpu"))
+
+has_begun, may_end = threading.Event(), threading.Event()
+
+def train():
+    with stream():
+        has_begun.set()
+        may_end.wait()
+
+threading.Thread(target=train).start()
+has_begun.wait()
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    with stream():
+        os._exit(0)
+status = os.waitpid(child, 0)[1]
+may_end.set()
+raise SystemExit(os.waitstatus_to_exitcode(status) != 0)
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
