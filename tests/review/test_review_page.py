@@ -379,6 +379,24 @@ def test_the_note_can_be_read_at_a_zoom_of_200_percent_and_in_a_narrow_window(pa
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.parametrize("mode", ["review", "signoff"])
+def test_a_print_shows_the_whole_note_without_buttons(page, tmp_path, mode):
+    """A print ended in the middle of a note, with a page of buttons and without a word about the missing lines."""
+    release = [Document("n1", "Seen by Birch.\n" * 400)]
+    write_review_page(tmp_path / "page.html", release, LABELS, mode=mode)
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        page.open(tmp_path / "page.html")
+        script = "const note = document.getElementById('note'); return [note.clientHeight, note.scrollHeight]"
+        shown, whole = page.driver.execute_script(script)
+        script = "return document.documentElement.scrollHeight"
+        assert shown == whole > 4000 and page.driver.execute_script(script) > whole
+        assert not any(one.is_displayed() for one in page.driver.find_elements("css selector", "button, select, nav"))
+        assert page.driver.find_element("id", "name").is_displayed()
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_all_buttons_are_reached_by_keys_and_keys_work_after_each_choice(opened, tmp_path):
     """ "Open file" could not be reached, and after it and the choice of the view, the keys of the page did nothing."""
     from selenium.webdriver import ActionChains, Keys
