@@ -77,11 +77,10 @@ def _axis(bottom: float) -> Iterator[str]:
 
 def _row(result: AttackResult, y: float) -> Iterator[str]:
     status = status_of(result)
-    label = row_label(result) + ("" if status in ("valid", "bound") else f" ({status})")
-    lines = textwrap.wrap(label, _CHARACTERS)[:3]
+    lines = _label(row_label(result), "" if status in ("valid", "bound") else f"({status})")
     for number, line in enumerate(lines):
         place = y + 4 + _LINE * (number - (len(lines) - 1) / 2)
-        yield _text(_LEFT - 14, place, line, "end", "#a40000" if status == "INVALID" else _BLACK)
+        yield _text(_LEFT - 14, place, line, "end", "#a40000" if status in ("INVALID", "FAULT") else _BLACK)
     if isinstance(result.baseline, Estimate):
         yield _mark("guessing", result.baseline.value, y)
     for kind in ("nothing hidden", "nothing to learn"):
@@ -94,6 +93,15 @@ def _row(result: AttackResult, y: float) -> Iterator[str]:
         kind = "bound" if is_bound(result) else "attack"
         yield _bar(attack, y + 4, _COLORS[kind], 3)
         yield _mark(kind, attack.value, y + 4)
+
+
+def _label(name: str, status: str) -> list[str]:
+    """Up to three lines with the name and the status. A name that is too long is cut, but never its status."""
+    lines = textwrap.wrap(f"{name} {status}", _CHARACTERS)
+    if len(lines) <= 3:
+        return lines
+    kept = [status] if status else []
+    return [*textwrap.wrap(name, _CHARACTERS, max_lines=3 - len(kept), placeholder=" ..."), *kept]
 
 
 def _legend(results: Sequence[AttackResult]) -> Iterator[str]:

@@ -56,7 +56,7 @@ def _table(block: Table) -> str:
 
 def _row(row: tuple[str, ...]) -> str:
     first, *others = row
-    kind = ' class="invalid"' if row[-1] == "INVALID" else ""
+    kind = ' class="invalid"' if row[-1] in ("INVALID", "FAULT") else ""
     cells = "".join(f"<td>{_html(cell)}</td>" for cell in others)
     return f'<tr{kind}><th scope="row">{_html(first)}</th>{cells}</tr>\n'
 

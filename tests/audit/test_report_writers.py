@@ -1,6 +1,7 @@
 """The two writers of a report and its drawing, on blocks made by hand: what is text stays text."""
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -55,3 +56,17 @@ def test_an_attack_is_drawn_in_proportion(n_right):
     left, right, drawn = (float(circle_of(n).get("cx")) for n in (0, 100, n_right))
     assert left < right
     assert drawn == pytest.approx(left + (right - left) * n_right / 100, abs=0.1)
+
+
+NAME = "inversion by a decoder that the recipient trained on notes of the same specialty, " * 3
+
+
+@pytest.mark.parametrize("name", ["noise test", NAME])
+def test_a_fault_looks_no_better_than_an_invalid_attack(name):
+    """The row of a fault looked like the row of a valid attack, and a long name cut the status off the figure."""
+    faulty = replace(result(0), name=name, faults=("The noise has half of the stated scale.",))
+    drawn = ET.fromstring(draw_attacks([faulty], "caption", "name"))
+    lines = [(one.text, one.get("fill")) for one in drawn.iter() if one.get("text-anchor") == "end"]
+    assert len(lines) <= 3 and lines[-1][0].endswith("(FAULT)") and {fill for _, fill in lines} == {"#a40000"}
+    assert " ..." in "".join(text for text, _ in lines) or name == "noise test"
+    assert '<tr class="invalid">' in as_html([Table("attacks", ("attack", "status"), ((name, "FAULT"),))])
