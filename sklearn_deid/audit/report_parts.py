@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..metrics import Estimate
 from .protocol import THREATS, AttackResult
-from .report_score import exposure, is_bound, is_check, is_weak, percent, two_digits
+from .report_score import exposure, interval_text, is_bound, is_check, is_weak, percent, two_digits
 from .report_verdicts import capital
 
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
@@ -177,10 +177,7 @@ def _summary(report: Any) -> Iterator[Block]:
     yield from map(Alert, report.warnings)
     worst = report.worst
     if worst is not None and worst.attack is not None:
-        found = exposure(worst)
-        yield Paragraph(
-            f"The worst attack: {row_label(worst)}; advantage {found.value:.2f} ({found.low:.2f} to {found.high:.2f})."
-        )
+        yield Paragraph(f"The worst attack: {row_label(worst)}; advantage {interval_text(exposure(worst))}.")
     numbers = [(report.n_sentences, "sentence"), (report.n_patients, "patient")]
     attacked = " of ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in numbers if n is not None)
     if attacked:
@@ -224,7 +221,7 @@ _HEAD = (
 
 
 def _cells(result: AttackResult) -> tuple[str, ...]:
-    attack, found = result.attack, exposure(result)
+    attack = result.attack
     assert attack is not None  # of all in the table
     bar = "" if result.min_positive_control is None else f"; bar {percent(result.min_positive_control)}"
     return (
@@ -232,7 +229,7 @@ def _cells(result: AttackResult) -> tuple[str, ...]:
         result.measure,
         _bound_text(attack) if is_bound(result) else _with_interval(attack),
         _with_interval(result.baseline),
-        "" if is_bound(result) else f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})",
+        "" if is_bound(result) else interval_text(exposure(result)),
         _with_interval(result.positive_control) + bar,
         _with_interval(result.negative_control),
         f"{attack.n:,}" if attack.n else "exact",

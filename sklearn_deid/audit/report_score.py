@@ -84,6 +84,32 @@ def two_digits(score: float) -> str:
     return f"{math.floor(100 * score + 1e-9) / 100:.2f}"
 
 
+def interval_text(found: Exposure) -> str:
+    """An advantage with its interval, whose upper end is rounded up: the score is 1 minus this end, rounded down.
+
+    Examples
+    --------
+    >>> interval_text(Exposure(0.1, 0.049, 0.2312))
+    '0.10 (0.05 to 0.24)'
+    """
+    return f"{found.value:.2f} ({found.low:.2f} to {_rounded_up(found.high):.2f})"
+
+
+def at_most(share: float) -> str:
+    """The upper end of a proportion in percent.
+
+    Examples
+    --------
+    >>> at_most(0.2312), at_most(0.24)
+    ('24 %', '24 %')
+    """
+    return f"{100 * _rounded_up(share):.0f} %"
+
+
+def _rounded_up(share: float) -> float:
+    return math.ceil(100 * share - 1e-9) / 100
+
+
 def is_bound(result: AttackResult) -> bool:
     """Whether a result is a proved bound and not the success of an attacker."""
     return bool(result.settings.get("bound"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..representations.probe import CONTROL_BAR
 from .protocol import THREATS, AttackResult
-from .report_score import Exposure, counted, exposure, is_bound, is_paper, is_weak, percent
+from .report_score import Exposure, at_most, counted, exposure, is_bound, is_paper, is_weak, percent
 
 _NARROW = 0.1
 _MOST_BESIDES = 3
@@ -108,7 +108,7 @@ def _judged(result: AttackResult, found: Exposure) -> str:
         return "The result of this attack cannot be distinguished from guessing."
     return (
         f"The result of this attack cannot be distinguished from guessing, but {result.attack.n} trials are too few "
-        f"(trials of few patients count for less). An advantage of up to {percent(found.high)} is not ruled out."
+        f"(trials of few patients count for less). An advantage of up to {at_most(found.high)} is not ruled out."
     )
 
 

@@ -252,6 +252,14 @@ def test_json_holds_everything_and_no_nan(tmp_path):
     assert read["settings"]["attacks"] == ["pairs", "lookup"] and read["score"] == 0.0
 
 
+def test_the_upper_end_of_an_advantage_fits_the_score_next_to_it():
+    """An upper end of 0.2347 was shown as 0.23 next to a score of 0.76, and "up to 23 %" was not ruled out."""
+    report = AuditReport([pairs(110, 200)])
+    assert 0.234 < report.results[0].advantage_interval[1] < 0.235
+    for said in ("Score: 0.76", "advantage 0.10 (0.00 to 0.24)", "An advantage of up to 24 % is not ruled out."):
+        assert said in report.to_markdown()
+
+
 def test_markdown_says_what_was_found_skipped_and_invalid(tmp_path):
     report = full_report()
     report.save(tmp_path / "audit.md")
