@@ -65,8 +65,8 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     if not len(reached):
         raise TargetError(
             f"A recall of {target:g} cannot be shown with confidence {confidence:g} on {len(np.unique(patient))} "
-            f"held-out patients with {n} items of PHI: without any missed item the bound is {low[0]:.4f}. Hold out "
-            "more patients, or lower the target or the confidence."
+            f"held-out patients with {n} items of PHI: without any missed item the bound is "
+            f"{floor(1e4 * low[0]) / 1e4:.4f}. Hold out more patients, or lower the target or the confidence."
         )
     return float(ordered[reached[-1]])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,7 +59,9 @@ class PriceCurve:
         return max((bias for bias, precision in points if precision >= min_precision), default=min(self.biases))
 
     def __str__(self) -> str:
-        rows = zip(self.biases, self.recall, self.reachable, self.precision, self.hidden, strict=True)
+        # Rounded down: a target that is rounded up is not proved.
+        proved = [math.floor(round(1000 * bound, 6)) / 1000 for bound in self.reachable]
+        rows = zip(self.biases, self.recall, proved, self.precision, self.hidden, strict=True)
         lines = [
             f"{bias:4.1f}" + "".join(f" {rounded(v, 1, 100):>{n}} %" for v, n in zip(row, (6, 5, 8, 10), strict=True))
             for bias, *row in rows

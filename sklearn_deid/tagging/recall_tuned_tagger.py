@@ -325,7 +325,7 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
             raise TargetError(
                 f"A recall of {self.target_recall:g} cannot be shown with confidence {self.confidence:g} on {n_items} "
                 f"{self.level}s of PHI of the held-out patients: without any missed {self.level} the bound would be "
-                f"{best:.4f}. Annotate more patients, or lower the target or the confidence."
+                f"{np.floor(1e4 * best) / 1e4:.4f}. Annotate more patients, or lower the target or the confidence."
             )
 
     def _decide(self, held: HeldOut) -> None:

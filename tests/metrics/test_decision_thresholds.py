@@ -1,10 +1,13 @@
 """Thresholds for a target: against brute force, and whether they keep their promise in simulation."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sklearn_deid.exceptions import TargetError
 from sklearn_deid.metrics import missed_patient_threshold, recall_threshold
 from sklearn_deid.metrics.decision_thresholds import _design_effects, reachable_recall, recall_lower_bounds
 
@@ -149,3 +152,13 @@ def test_scores_that_are_no_numbers_are_refused():
 def test_a_share_of_patients_is_a_proportion(share):
     with pytest.raises(ValueError, match="between 0 and 1"):
         missed_patient_threshold(np.array([0.9, 0.2, 0.5]), share)
+
+
+@pytest.mark.parametrize("n", range(30, 60))
+def test_the_bound_of_a_refusal_is_a_target_that_is_accepted(n):
+    """A refusal stated the bound 0.9173, which was then refused with the same sentence."""
+    scores, patients = np.full(n, 0.9), np.arange(n) % 5
+    with pytest.raises(TargetError) as caught:
+        recall_threshold(scores, patients, 0.99)
+    stated = float(re.search(r"the bound is (0\.\d+)\.", str(caught.value))[1])
+    assert recall_threshold(scores, patients, stated) == 0.9

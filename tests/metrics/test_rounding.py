@@ -38,3 +38,9 @@ def test_table_of_usefulness():
     lines = str(report).splitlines()
     assert lines[0] == "1 notes of 1 patients; 99.9% intervals."
     assert lines[-2:] == ["| left of PHI | 0.0001 [0.0001, 0.0001] |", "| removed outside PHI | - |"]
+
+
+def test_a_target_that_is_shown_is_proved():
+    """A lower bound of 0.8796 was shown as 88.0 %, and the patients do not prove a target of 0.88."""
+    line = str(PriceCurve([0.0, 1.0], [0.9, 0.99], [0.8796, 0.57], [0.9, 0.8], [0.1, 0.2])).splitlines()
+    assert line[1].split()[3] == "87.9" and line[2].split()[3] == "57.0"
