@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context
 from importlib.resources import files
 from math import ceil, floor, isfinite, sqrt
 from numbers import Integral, Real
 from statistics import NormalDist
 from typing import Any
 
+from ..metrics.rounding import rounded
 from ..sequences import Provenance
 from ..text.markdown import markdown_table
 
@@ -42,6 +44,8 @@ _UTILITY_NAMES = {
     "raw_strict_f1": "tagger of the original notes: strict F1 with types",
     "raw_token_f1": "tagger of the original notes: F1 of PHI tokens",
 }
+# Numbers that bound the loss of privacy without being proportions, and how their four digits are rounded.
+_LOSSES, _UP = ("epsilon", "gdp_mu", "mean_distance", "slack"), Context(prec=4, rounding=ROUND_CEILING)
 
 
 def privacy_card(
@@ -216,7 +220,7 @@ def _coverage_part(coverage: Mapping[str, Any] | None) -> list[str]:
         "not covered by the bound": every - covered,
         **{f"of these: {_words(n.removeprefix('n_'))}": v for n, v in counts.items()},
     }
-    shown = ((name, _number(n, name), f"{100 * n / max(1, every):.1f} %") for name, n in counts.items() if n)
+    shown = ((name, _number(n, name), f"{rounded(n / max(1, every), 1, 100)} %") for name, n in counts.items() if n)
     return [markdown_table(("PHI tokens", "number", "share"), [("all", _number(every, "all"), "100.0 %"), *shown])]
 
 
@@ -225,7 +229,7 @@ def _casing_part(casing: Mapping[str, Any] | None) -> list[str]:
         return []
     if casing.get("kind") not in _CASINGS:
         raise ValueError("The casing of a privacy card must be open, randomized or left out. Got another one.")
-    epsilon = _number(casing.get("epsilon"), "epsilon")
+    epsilon = _bounded("epsilon", casing.get("epsilon"), up=True)
     names = {
         "share_changed": "random pairs whose casing differs, if moved words are written in the casing of their token",
         "sentence_accuracy": "accuracy of casing alone between two sentences with equally many tokens",
@@ -291,12 +295,14 @@ def _plain(value: Any) -> str:
 
 
 def _share_or_number(name: str, value: Any) -> str:
-    return f"{100 * float(value):.1f} %" if _is_share(name, value) else _number(value, name)
+    return f"{rounded(float(value), 1, 100)} %" if _is_share(name, value) else _number(value, name)
 
 
 def _bounded(name: str, value: Any, *, up: bool) -> str:
     """Round the figure of a bound up, or its lower end down: a bound that is rounded to the nearest does not hold."""
     if not _is_share(name, value) or name == "quantile":
+        if name in _LOSSES and isinstance(value, Real) and isfinite(value):
+            value = float(_UP.create_decimal(repr(float(value))))
         return _share_or_number(name, value)
     steps = round(1000 * float(value), 6)  # a product such as 0.57 * 1000 can lie just above a whole number
     return f"{(ceil(steps) if up else floor(steps)) / 10:.1f} %"

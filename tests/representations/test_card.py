@@ -240,6 +240,16 @@ def test_warnings_about_parts(arguments, warning):
     assert warning not in card(PARTS, utility={"recipient_strict_f1": 0.776})
 
 
+def test_numbers_are_rounded_so_that_they_hold():
+    """An epsilon of 2.00049 was shown as 2, an F1 of 0.9996 as 100.0 %, and 3 of 10,000 open tokens as 0.0 %."""
+    random = {**PARTS, "casing": {"kind": "randomized", "epsilon": 2.00049}, "gdp_mu": 3.14120001}
+    random["coverage"] = {"n_phi_tokens": 10_000, "n_covered": 9_997, "n_punctuation": 3}
+    shown = card(random, utility={"recipient_strict_f1": 0.9996})
+    assert "with epsilon 2.001 a token" in shown and "| 3.142 |" in shown
+    assert "| not covered by the bound | 3 | 0.1 % |" in shown and "| 99.9 % |" in shown
+    assert "with epsilon 0.1 a token" in card({**PARTS, "casing": {"kind": "randomized", "epsilon": 0.1}})
+
+
 def test_kinds_of_casing_say_what_they_promise():
     random = {**PARTS, "casing": {"kind": "randomized", "epsilon": 2.0}}
     assert "with epsilon 2 a token. The epsilons add up" in card(random)
