@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ _CODES = "FSRET"
 # Sequences without an own character. Line breaks become spaces, because each line of the note is a field.
 _LAYOUT = {"H": "", "N": "", ".br": " ", ".sp": " ", ".ce": " ", ".fi": "", ".nf": ""}
 _WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
+# Words that are compared at a time, and number of equal words that certainly belong together.
+_WINDOW, _SURE = 256, 8
 
 
 class Separators(NamedTuple):
@@ -83,15 +85,15 @@ class EscapedText:
             return self.source
         before, after = _words(self._signs), _WORD.findall(new)
         out: list[str] = []
-        for kind, i, j, first, stop in SequenceMatcher(None, [sign.text for sign in before], after).get_opcodes():
-            if kind == "equal":
-                out += [sign.source for sign in before[i:j]]
-            else:
-                # Sequences without text, such as those of highlighting, stay also where words are replaced.
-                start = next((at for at in range(i, j) if before[at].text), j)
-                out += [sign.source for sign in before[i:start]]
-                out.append(self._escaped("".join(after[first:stop])))
-                out += [sign.source for sign in before[start:j] if not sign.text]
+        i = first = 0
+        for j, stop, size in _equal_runs([sign.text for sign in before], after):
+            # Sequences without text, such as those of highlighting, stay also where words are replaced.
+            start = next((at for at in range(i, j) if before[at].text), j)
+            out += [sign.source for sign in before[i:start]]
+            out.append(self._escaped("".join(after[first:stop])))
+            out += [sign.source for sign in before[start:j] if not sign.text]
+            i, first = j + size, stop + size
+            out += [sign.source for sign in before[j:i]]
         return "".join(out)
 
     def _unescaped(self, code: str) -> str:
@@ -125,3 +127,22 @@ def _words(signs: Sequence[_Sign]) -> list[_Sign]:
         else:
             words.append(sign)
     return words
+
+
+def _equal_runs(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Yield start in both texts, and length, of each run of equal words, and an empty run at the end.
+
+    The texts are compared window by window. A comparison of all words takes time that grows faster than the square of
+    the length if words are frequent.
+    """
+    i = j = 0
+    while i < len(before) or j < len(after):
+        some, others = before[i : i + _WINDOW], after[j : j + _WINDOW]
+        runs = SequenceMatcher(None, some, others, autojunk=False).get_matching_blocks()[:-1]
+        if i + len(some) < len(before) or j + len(others) < len(after):
+            # Behind the last long run, a word may belong to a word behind the window.
+            runs = runs[: max((n for n, run in enumerate(runs, 1) if run.size >= _SURE), default=len(runs))]
+        yield from ((i + run.a, j + run.b, run.size) for run in runs)
+        read = (runs[-1].a + runs[-1].size, runs[-1].b + runs[-1].size) if runs else (len(some), len(others))
+        i, j = i + read[0], j + read[1]
+    yield len(before), len(after), 0

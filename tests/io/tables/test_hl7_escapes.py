@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +20,32 @@ SOURCE = st.lists(st.sampled_from(["a", "birch", " ", "\\F\\", "\\E\\", "\\H\\",
 def test_a_new_text_is_read_as_it_was_given(source, new):
     written = EscapedText(source, MARKS, "utf-8").changed(new)
     assert EscapedText(written, MARKS, "utf-8").text == new
+
+
+@given(SOURCE.map("".join), TEXT)
+def test_a_text_of_many_windows_is_read_as_it_was_given(source, new):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sklearn_deid.io.tables.hl7_escapes._WINDOW", 3)
+        written = EscapedText(source, MARKS, "utf-8").changed(new)
+    assert EscapedText(written, MARKS, "utf-8").text == new
+
+
+def test_a_long_text_is_compared_in_windows_and_keeps_its_sequences(monkeypatch):
+    """All words at a time took minutes for a field of 30,000 words."""
+    sizes = []
+
+    class Watched(SequenceMatcher):
+        def __init__(self, isjunk, a, b, **options):
+            sizes.append(len(a))
+            super().__init__(isjunk, a, b, **options)
+
+    monkeypatch.setattr("sklearn_deid.io.tables.hl7_escapes.SequenceMatcher", Watched)
+    line = r"Seen by Ann Birch-Elm on 3 May 2024,\.br\and \H\again\N\ by Birch \T\ Co. on day {}.\.br\ "
+    source = "".join(line.format(day) for day in range(400))
+    text = EscapedText(source, MARKS, "utf-8")
+    written = text.changed(text.text.replace("Ann Birch-Elm", "[NAME]").replace("3 May 2024", "[DATE]"))
+    assert written == source.replace("Ann Birch-Elm", "[NAME]").replace("3 May 2024", "[DATE]")
+    assert max(sizes) <= 256
 
 
 @given(SOURCE.map("".join))
