@@ -82,9 +82,10 @@ _SPELLED = re.compile(
     rf"(?<![{_LETTERS}0-9])[{_LETTERS}](?P<sign>[-.*/\u00b7]| - )[{_LETTERS}](?:(?P=sign)[{_LETTERS}])+"
     rf"(?![{_LETTERS}0-9])(?:[ ,]{{1,3}}(?:[{_LETTERS}](?P=sign)){{2,}}[{_LETTERS}](?![{_LETTERS}0-9]))*"
 )
-# Names in messages of HL7 and headers of images, "ROE^ANN^M", and names that were typed with caps lock, "rOE, aNN".
+# Names in messages of HL7 and headers of images, "ROE^ANN^M", also behind an id, "123^ROE^ANN", and names that were
+# typed with caps lock, "rOE, aNN".
 _WITH_CARETS = re.compile(
-    rf"(?<![{_LETTERS}^'-])[{_LETTERS}'-]+(?:(?: [{_LETTERS}'-]+)?\^+[{_LETTERS}][{_LETTERS}'.-]*)+"
+    rf"(?<![{_LETTERS}^'-])\^*(?P<name>[{_LETTERS}'-]+)(?:(?: [{_LETTERS}'-]+)?\^+[{_LETTERS}][{_LETTERS}'.-]*)+"
 )
 _SMALL, _CAPITAL = "a-z\u00e0-\u00f6\u00f8-\u00fe", "A-Z\u00c0-\u00d6\u00d8-\u00de"
 _INVERTED = re.compile(rf"(?<!\w)[{_SMALL}][{_CAPITAL}]+(?:[ .,-]{{1,2}}[{_SMALL}][{_CAPITAL}]+)+(?!\w)")
@@ -201,11 +202,12 @@ def _entities(text: str) -> list[Edit]:
 
 
 def _carets(text: str) -> list[Edit]:
-    """A comma behind the surname, and spaces between the other names."""
+    """A comma behind the surname, and spaces before the surname and between the other names."""
     edits = []
     for name in _WITH_CARETS.finditer(text):
-        places = [at for at in range(*name.span()) if text[at] == "^"]
-        edits += [Edit(at, at + 1, "," if at == places[0] else " ") for at in places]
+        comma = text.index("^", name.start("name"))
+        places = (at for at in range(*name.span()) if text[at] == "^")
+        edits += [Edit(at, at + 1, "," if at == comma else " ") for at in places]
     return edits
 
 
