@@ -263,3 +263,28 @@ def test_an_unknown_patient_is_the_patient_of_one_note():
         .notes_.n_patients
         == 1
     )
+
+
+@pytest.mark.parametrize("width", [1000, 680, 420])
+def test_numbers_of_the_record_are_not_broken_over_lines(page, tmp_path, width):
+    """Beside a long type of notes, the 100 notes that were read were written as "10" above "0"."""
+    notes = [Document(f"n{i}", "Seen by [DOCTOR].") for i in range(200)]
+    kind = "summary of a discharge from the ward of internal medicine " * 3 + "x" * 80
+    sign_off = SignOff(200).assess(notes, types={n.doc_id: kind for n in notes})
+    record = {"result": sign_off.to_dict(), "provenance": {"release": "sha256:" + "ab" * 32}}
+    (tmp_path / "record.html").write_text(record_html(record), encoding="utf-8")
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page.open(tmp_path / "record.html")
+        script = """
+        const lines = (cell) => { const range = document.createRange(); range.selectNodeContents(cell);
+          return new Set([...range.getClientRects()].map((box) => box.top)).size; };
+        return [[...document.querySelectorAll('table:first-of-type td:not(:first-child)')].map(lines),
+          document.documentElement.scrollWidth];
+        """
+        numbers, right = page.driver.execute_script(script)
+        assert set(numbers) == {1} and len(numbers) == 15
+        assert right <= width or width == 420  # a phone scrolls sideways
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
