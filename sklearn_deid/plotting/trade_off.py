@@ -362,8 +362,8 @@ class TradeOffDisplay:
         ends = [end for point in self.points for end in (point.x, point.x_low, point.x_high) if end]
         # shape: (n_ends,)
         shown = np.log10(ends or [1.0])
-        # More than three decades have no room for labels between the powers of ten.
-        ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0,) if np.ptp(shown) > 3 else (1.0, 2.0, 5.0)))
+        # More than two decades have no room for labels between the powers of ten.
+        ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0,) if np.ptp(shown) > 2 else (1.0, 2.0, 5.0)))
         if ends:
             margin = max(0.08 * float(np.ptp(shown)), 0.1)
             ax.set_xlim(10 ** (shown.min() - margin), 10 ** (shown.max() + margin))

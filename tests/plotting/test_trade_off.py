@@ -68,16 +68,17 @@ class TestBars:
         assert display.ax_.figure is display.figure_
         assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("named", "f1")
 
-    @pytest.mark.parametrize("least", [0.5, 0.03, 1e-3, 1e-6, 1e-12])
-    def test_labels_of_a_logarithmic_axis_do_not_overlap(self, least):
-        """From 1e-6 to 1, the labels were written over one another."""
-        display = TradeOffDisplay([TradeOffPoint("a", 0.5, least), TradeOffPoint("a", 0.6, 1.0)], log_x=True).plot()
+    @pytest.mark.parametrize("name", ["a", "method with a rather long name"])
+    @pytest.mark.parametrize("least", [0.5, 0.03, 0.01, 1e-3, 1e-6, 1e-12])
+    def test_labels_of_a_logarithmic_axis_do_not_overlap(self, least, name):
+        """From 1e-6 to 1, labels were written over one another; from 1e-3 on, beside a wide legend, without a gap."""
+        display = TradeOffDisplay([TradeOffPoint(name, 0.5, least), TradeOffPoint(name, 0.6, 1.0)], log_x=True).plot()
         display.figure_.draw_without_rendering()
         left, right = display.ax_.get_xlim()
         places = zip(display.ax_.get_xticks(), display.ax_.get_xticklabels(), strict=True)
         boxes = [label.get_window_extent() for place, label in places if left <= place <= right]
         assert len(boxes) > 1
-        assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+        assert all(one.x1 + 3 < other.x0 for one, other in pairwise(boxes))
 
     def test_labels_are_beside_their_points(self):
         assert {label.get_text(): label.xy for label in display_of().plot().labels_} == {
