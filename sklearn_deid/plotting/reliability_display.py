@@ -8,6 +8,7 @@ import numpy as np
 
 from .._parameters import check_parameter
 from ..metrics import ReliabilityCurve, expected_calibration_error, phi_confidences, reliability_curve, span_confidences
+from ..metrics.rounding import rounded
 from .drawing import GRAY, axes_or_new, grid_behind, line_style
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ class ReliabilityDisplay:
         (self.line_,) = drawn.plot(
             curve.confidence,
             curve.right,
-            label=f"{name}calibration error {100 * self.calibration_error:.2f} %",
+            label=f"{name}calibration error {rounded(self.calibration_error, 2, 100)} %",
             gid="reliability",
             markersize=5,
             linewidth=1.2,

@@ -62,3 +62,10 @@ def test_mistakes(cases):
         ReliabilityDisplay.from_estimator(Given(), X, y, level="character")
     with pytest.raises(ValueError, match="at least one case"):
         ReliabilityDisplay.from_confidences([], [])
+
+
+def test_only_an_exact_error_is_shown_as_zero():
+    """An error of 0.00002 was shown as 0.00 %."""
+    curve = reliability_curve(np.array([True]), np.array([0.99998]))
+    labels = [ReliabilityDisplay(curve, error).plot().line_.get_label() for error in (2e-5, 0.0)]
+    assert labels == ["calibration error 0.01 %", "calibration error 0.00 %"]
