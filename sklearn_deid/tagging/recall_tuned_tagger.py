@@ -363,8 +363,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
             "with rules (HybridTagger), or leave their labels out."
         )
         message = (
-            f"The precision on the held-out patients is {precision:.2f}, below min_precision={self.min_precision:g}; "
-            f"{offer}.{cause if counts else ''}"
+            f"The precision on the held-out patients is {np.floor(100 * precision) / 100:.2f}, below "
+            f"min_precision={self.min_precision:g}; {offer}.{cause if counts else ''}"
         )
         if self.on_low_precision == "raise":
             raise TargetError(f"{message} Lower the target, or the precision that is asked for.")

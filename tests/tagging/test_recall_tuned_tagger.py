@@ -410,6 +410,18 @@ class TestFewNotes:
             tuned = prefit(target_recall="highest", min_precision=0.99999).fit(X, y, groups=groups)
         assert tuned.decision_bias_ == 0
 
+    def test_a_precision_that_is_too_low_is_not_shown_as_high_enough(self, patients):
+        """A precision of 0.796 was stated as "0.80, below min_precision=0.8"."""
+        X, y, groups = patients
+        for bias in range(5):
+            precision = prefit(decision_bias=bias, min_precision=0).fit(X, y, groups=groups).report_.precision.value
+            least = np.ceil(100 * precision) / 100
+            if not precision < least < 1:
+                continue
+            with pytest.warns(LowPrecisionWarning) as caught:
+                prefit(decision_bias=bias, min_precision=least).fit(X, y, groups=groups)
+            assert f"is {least - 0.01:.2f}, below min_precision={least:g}" in str(caught[0].message)
+
     def test_price_curve_repeats_reports_at_each_bias(self, patients):
         X, y, groups = patients
         curve = prefit(target_recall=0.5).fit(X, y, groups=groups).price_curve_
