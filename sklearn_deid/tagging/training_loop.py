@@ -63,6 +63,8 @@ class SequenceNet(SkorchEstimator):
     _pretrained: PretrainedFiles | None = None
     # False while a saved tagger is loaded.
     builds_optimizer = True
+    # Parameter from which the optimizer was built; None in pickles of earlier versions.
+    _optimizer_of: Any = None
 
     # ---- methods that skorch calls during training
 
@@ -86,6 +88,7 @@ class SequenceNet(SkorchEstimator):
         """Build the optimizer. For a loaded tagger, the optimizer is built when the first training starts."""
         if self.builds_optimizer:
             super().initialize_optimizer(*args, **kwargs)
+            self._optimizer_of = self.optimizer
         else:
             self.optimizer_ = UnbuiltOptimizer()
         return self
@@ -199,7 +202,7 @@ class SequenceNet(SkorchEstimator):
         Without ``epochs``, the training has ``max_epochs`` epochs with a falling learning rate. With ``epochs``, the
         learning rate is constant.
         """
-        if isinstance(self.optimizer_, UnbuiltOptimizer):
+        if isinstance(self.optimizer_, UnbuiltOptimizer) or self._optimizer_of not in (None, self.optimizer):
             self.initialize_optimizer()
         falls = not epochs
         if falls:

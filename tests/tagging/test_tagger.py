@@ -329,6 +329,14 @@ class TestTraining:
         names = [name for name, _ in tagger.callbacks_]
         assert "early_stopping" in names and "weight_average" not in names
 
+    def test_warm_start_with_another_optimizer(self, sentences):
+        X, y, _ = sentences
+        tagger = DeidTagger(max_epochs=1, random_state=0, warm_start=True).fit(X, y)
+        first = tagger.optimizer_
+        assert tagger.fit(X, y).optimizer_ is first
+        tagger.set_params(optimizer=torch.optim.SGD).fit(X, y)
+        assert isinstance(tagger.optimizer_, torch.optim.SGD)
+
     def test_warm_start_continues(self, sentences):
         X, y, _ = sentences
         tagger = DeidTagger(**{**SMALL, "warm_start": True, "max_epochs": 2}).fit(X[:20], y[:20])
