@@ -54,14 +54,17 @@ def status(arguments: argparse.Namespace) -> int:
     kept = _shortened([str(version) for version in list_checkpoints(arguments.kit)])
     print(f"Version {server.version}; kept checkpoints: {kept}.")
     columns = f"{'uploads':>8}{'bytes':>12}{'norm':>8}{'F1':>7}{'refused':>9}"
-    print(f"{'site':<20}{'last contact (UTC)':<22}{columns}  last reason")
-    for site, row in site_events(arguments.kit).items():
+    events = site_events(arguments.kit)
+    # Names of sites have up to 63 characters.
+    width = max([20, *(len(site) + 2 for site in events)])
+    print(f"{'site':<{width}}{'last contact (UTC)':<22}{columns}  last reason")
+    for site, row in events.items():
         last = "never"
         if row["last"] is not None:
             last = datetime.fromtimestamp(row["last"], timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
         norm, f1 = ("-" if value is None else f"{value:.3f}" for value in (row["norm"], row["f1"]))
-        sent = f"{row['uploads']:>8}{row['bytes']:>12}{norm:>8}{f1:>7}"
-        print(f"{site:<20}{last:<22}{sent}{row['refused']:>9}  {one_line(row['reason'] or '-')}")
+        sent = f"{row['uploads']:>8} {row['bytes']:>11} {norm:>7} {f1:>6}"
+        print(f"{site:<{width}}{last:<22}{sent} {row['refused']:>8}  {one_line(row['reason'] or '-')}")
     return DONE
 
 

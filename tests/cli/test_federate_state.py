@@ -31,6 +31,18 @@ def test_status_rollback_and_exclude(kit, capsys):  # noqa: F811
     assert main(["federate", "exclude", folder, "--site", "a"]) == 2
 
 
+def test_columns_of_the_status_have_a_gap(kit, capsys, monkeypatch):  # noqa: F811
+    """The name of a site of 20 or more characters ran into the date, and a norm of 12345.678 into the bytes."""
+    row = {"last": 1.7e9, "uploads": 2, "bytes": 123456789012, "norm": 12345.678, "f1": None, "refused": 0}
+    names = ["b", "university-hospital-of-the-north"]
+    monkeypatch.setattr("sklearn_deid.federated.sites.site_events", lambda _: {n: {**row, "reason": ""} for n in names})
+    assert main(["federate", "status", str(kit)]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()[1:]
+    last = ["2023-11-14", "22:13:20", "2", "123456789012", "12345.678", "-", "0", "-"]
+    assert [line.split() for line in lines] == [[name, *last] for name in names]
+    assert {line.index("2023") for line in lines} == {head.index("last contact")}
+
+
 FORGED_EVENTS = [
     *({"time": time} for time in ("x", -1, 1e30, [], True)),
     *({"event": "upload", "applied": True, name: value} for name in ("bytes", "norm") for value in ("x", {}, -1)),
