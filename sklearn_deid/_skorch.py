@@ -186,7 +186,7 @@ class SkorchEstimator(NeuralNet):
         for key in params:
             if key not in (*nested, *self._named_parameters()) and not self._is_for_skorch(key):
                 raise ValueError(f"{type(self).__name__} has no parameter {key!r}.{self._guess(key)}")
-        # On a fitted net, skorch refuses a new optimizer and settings of iterators. They take effect at the next `fit`.
+        # On a fitted net, skorch refuses settings of iterators, and a new optimizer, which the next `fit` uses.
         later = {key: value for key, value in params.items() if key.startswith(_AT_NEXT_FIT) or key == "optimizer"}
         self.__dict__.update(later)
         super().set_params(**{key: value for key, value in params.items() if key not in {**nested, **later}})
