@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DeidError, SequenceError
-from ..text import Corpus, Document, Edit, Tokens, patient_of, rewrite, tokenize
+from ..text import Corpus, Document, Edit, Tokens, rewrite, tokenize
+from ..text.corpus import patients_of
 from ..text.normalized_text import edited
 
 # Common placeholders of redaction tools: [PATIENT], ***, [**First Name 12**].
@@ -104,7 +105,8 @@ def original_notes(notes: Iterable[str | Document], placeholder: str = PLACEHOLD
     pattern = re.compile(placeholder)
     names = [n.doc_id if isinstance(n, Document) else f"number {i}" for i, n in enumerate(listed)]
     texts = [n.text if isinstance(n, Document) else n for n in listed]
-    groups = [patient_of(n) if isinstance(n, Document) else name for n, name in zip(listed, names, strict=True)]
+    patients = iter(patients_of([n for n in listed if isinstance(n, Document)]))
+    groups = [next(patients) if isinstance(n, Document) else name for n, name in zip(listed, names, strict=True)]
     with_ids = all(isinstance(n, Document) for n in listed)
     tokens = [_tokens(text, pattern) for text in texts]
     return OriginalNotes(names, texts, tokens, np.array(groups, dtype=object), pattern, with_ids)

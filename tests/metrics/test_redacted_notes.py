@@ -26,6 +26,12 @@ def test_spans_and_redacted_texts_agree(mode):
     assert by_spans.texts[0].split() == by_text.texts[0].split() == ["Seen", "by", "of", ",", "."]
 
 
+def test_a_note_without_a_patient_is_no_note_of_the_patient_whose_id_it_has():
+    notes = [Document("7", TEXT), Document("8", TEXT), Document("9", TEXT, patient_id="7")]
+    assert len(set(original_notes(notes).groups)) == 3
+    assert len(set(original_notes([*notes, TEXT]).groups)) == 4
+
+
 @given(
     tokens=st.lists(st.sampled_from(["ab", "cd", "Ef", ".", "12"]), min_size=1, max_size=12),
     removed=st.sets(st.integers(0, 11)),
