@@ -13,7 +13,8 @@ import numpy as np
 from ..exceptions import BundleError
 from ..surrogates.guessed_locale import is_of_other_locale
 from ..surrogates.locale_words import LOCALES
-from ..text import Document, Segmentation, patient_of
+from ..text import Document, Segmentation
+from ..text.corpus import patients_of
 from ..text.other_scripts import tokens_as_written
 from .note_sentences import NormalizedSegmenter
 
@@ -313,4 +314,4 @@ def learned_likeness(
         for span in document.spans:
             tagged |= (starts < span.end) & (ends > span.start)
         notes.append(measure(cut, int(tagged.sum()), document.text))
-    return NoteLikeness.learn(notes, [patient_of(d) for d in corpus], any_casing=any_casing, judged=judged)
+    return NoteLikeness.learn(notes, patients_of(corpus), any_casing=any_casing, judged=judged)

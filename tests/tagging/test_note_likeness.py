@@ -227,3 +227,10 @@ def test_gold_spans_are_counted_by_token():
     finally:
         NoteLikeness.learn = original
     assert counted[0].sums[FEATURES.index("PHI")] == 4
+
+
+def test_a_note_without_a_patient_is_no_note_of_the_patient_whose_id_it_has(monkeypatch):
+    learned_from = []
+    monkeypatch.setattr(NoteLikeness, "learn", lambda notes, patients, **kw: learned_from.extend(patients))
+    learned_likeness(Corpus([Document(str(i), "No pain.", patient_id=None if i else "7") for i in range(99)]))
+    assert len(set(learned_from)) == 99

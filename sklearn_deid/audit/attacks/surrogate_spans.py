@@ -18,7 +18,8 @@ from ...surrogates.guessed_locale import guess_locale
 from ...surrogates.patient_surrogates import NAMES
 from ...surrogates.surrogate_engine import joined_overlaps
 from ...surrogates.token_surrogates import joined
-from ...text import Document, labels_of, patient_of
+from ...text import Document, labels_of
+from ...text.corpus import patients_of
 
 DATES = ("date", "birth date")
 
@@ -136,14 +137,14 @@ def spans_of_notes(
         If a note and its versions differ in the number of spans, or there is no span.
     """
     rows: list[tuple[Any, ...]] = []
-    for note, *versions in zip(original, *releases, strict=True):
+    listed = list(original)
+    for note, patient, *versions in zip(listed, patients_of(listed), *releases, strict=True):
         spans = joined_overlaps(note.spans)
         if any(len(version.spans) != len(spans) for version in versions):
             raise SequenceError("A note and its versions with surrogates must have equally many spans.")
         language = guess_locale(note.text) if locale == "auto" else locale
         for i, span in enumerate(spans):
             new = tuple(version.text[version.spans[i].start : version.spans[i].end] for version in versions)
-            patient = patient_of(note)
             rows.append((note.text[span.start : span.end], new, span.label, language, note.doc_id, patient))
     return _collected(rows, kinds)
 

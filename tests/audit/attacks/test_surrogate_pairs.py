@@ -150,3 +150,8 @@ def test_an_audit_of_surrogates(notes):
     assert not any(text in str(report.to_dict()) for text in set(spans.originals) if len(text) > 8)
     with pytest.raises(SequenceError, match="must have the lengths of the original"):
         spans_of_sentences(data.X, [data.X[:3]], data.y, data.groups)
+
+
+def test_a_note_without_a_patient_is_no_note_of_the_patient_whose_id_it_has():
+    notes = [Document("7", "Ann", (Span(0, 3, "PATIENT"),)), Document("8", "Eve", (Span(0, 3, "PATIENT"),), "7")]
+    assert len(set(spans_of_notes(notes, [notes]).groups)) == 2
