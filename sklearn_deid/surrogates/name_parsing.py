@@ -227,7 +227,12 @@ def _is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int]
     long = [k for k in names if len(pieces[k]) > 1]
     beside = (*[k for k in long if k < i][-1:], *[k for k in long if k > i][:1])
     if pieces[i].isupper() and len(pieces[i]) == 2 and not any(pieces[k].isupper() for k in beside):
-        return False  # the initials of "AM Linden"; "VAN Linden" has a particle
+        # The initials of "AM Linden" and "AM Linden-Voss"; "Yann LE Goff" and "LE Goff Yann" have a particle.
+        others = [pieces[unit[0]] for unit in _hyphenated(pieces, long)]
+        if len(others) < 2 or long[-1] < i:
+            return False
+        if long[0] > i and words.is_surname(others[1]) and not words.may_be_given_name(others[1]):
+            return False  # "DE Linden Voss"
     if fold(pieces[i]) in _NEVER_FIRST and space.isspace() and not any(k < i for k in names):
         return False  # "Dr. Al Linden"
     is_before_short = is_short_particle(pieces, i + 2, words)  # Van 't Hof
@@ -445,7 +450,9 @@ def _has_initials_in_front(pieces: list[str], units: list[list[int]], words: Loc
     piece, behind = pieces[units[0][0]], pieces[units[1][0]]
     # "XU Wei" and "LINDEN Ute" begin with surnames.
     is_surname = role_of(fold(behind)) == SURNAME or (words.is_surname(behind) and not words.may_be_given_name(behind))
-    is_told = not behind.isupper() and (is_surname or (len(piece) == 2 and are_consonants(piece)))
+    # "Dr. DE Zyxen": a particle of two letters, too, which are no surname.
+    is_short = len(piece) == 2 and (are_consonants(piece) or (len(units) == 2 and fold(piece) in words.particles))
+    is_told = not behind.isupper() and (is_surname or is_short)
     return is_told and _initials_or_name(piece, words, role_of) == INITIALS
 
 
