@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..exceptions import DeidError
+from ..exceptions import CorpusFormatError, DeidError
 from .audit_redacted import add_redacted_options, run_redacted
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import check_apart, check_new
 from .options import add_machine_options, add_number, add_quiet, add_seed, count, score, set_machine, three_or_more
-from .reading import add_corpus_options, read_annotated, show_left_out
+from .reading import add_corpus_options, left_out_shown, read_annotated
 
 if TYPE_CHECKING:
     from ..audit.report import AuditReport
@@ -107,6 +107,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise DeidError("--model, --names and --table belong to --redacted NOTES: nothing else is searched for names.")
     if arguments.verify is not None:
         return _verify(arguments)
+    with left_out_shown() as errors:
+        return _audit(arguments, errors)
+
+
+def _audit(arguments: argparse.Namespace, errors: list[CorpusFormatError]) -> int:
+    """Attack a representer or a release."""
     if arguments.release is None and (arguments.representer is None or arguments.corpus is None):
         raise DeidError("Say what to attack: CORPUS with --representer FOLDER, --release FOLDER, or --redacted NOTES.")
     device = set_machine(arguments)
@@ -116,6 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     representer = None if arguments.representer is None else _representer(arguments, device)
     result = None if arguments.corpus is None else read_annotated(arguments)
+    errors += [] if result is None else result.errors
     data = None if result is None else result.corpus.to_sentences()
     notes = (None, None, None) if data is None else (data.X, data.y, data.groups)
     auditor = AdversarialPrivacyAuditor(
@@ -134,8 +141,6 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.output:
         report.save(path)
         print(f"Report saved in {path}")
-    errors = [] if result is None else result.errors
-    show_left_out(errors)
     failed = bool(report.blocking_issues) or (arguments.fail_under is not None and report.score < arguments.fail_under)
     return SOME_WITHHELD if failed or errors else DONE
 

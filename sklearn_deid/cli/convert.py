@@ -14,7 +14,7 @@ from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .note_output import NoteOutput, check_apart
 from .options import add_encoding, add_label_scheme, output_path
-from .reading import add_skip_broken, read_annotated, show_left_out, warn_of_predictions
+from .reading import add_skip_broken, left_out_shown, read_annotated, warn_of_predictions
 
 SUMMARY = "change the file format of annotated notes"
 DESCRIPTION = """\
@@ -82,6 +82,11 @@ def _skip(error: CorpusFormatError) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read and check all notes, then write them."""
+    with left_out_shown() as errors:
+        return _convert(arguments, errors)
+
+
+def _convert(arguments: argparse.Namespace, errors: list[CorpusFormatError]) -> int:
     target = Path(arguments.target)
     check_apart(Path(arguments.corpus), [target])
     output = NoteOutput(target, arguments.to, overwrite=True)  # refuses a folder for a file, and the reverse
@@ -92,9 +97,10 @@ def run(arguments: argparse.Namespace) -> int:
     is_annotation = FORMATS[arguments.to].annotated
     # Of partly annotated notes, the others would look like notes without PHI.
     result = read_annotated(arguments, gold=is_annotation and any_annotated and not all_annotated)
+    errors += result.errors
     form = FORMATS[arguments.to] if any_annotated else FORMATS[arguments.to].for_unread()
     write_corpus(result.corpus, target, form, lossy=arguments.lossy, overwrite=arguments.overwrite)
-    print(f"{counted(len(result.corpus), 'note')} converted, {len(result.errors)} left out.")
+    print(f"{counted(len(result.corpus), 'note')} converted, {len(errors)} left out.")
     if any(map(is_predicted, result.corpus)):
         warn_of_predictions(arguments.to)
     if FORMATS[arguments.to].one_document:
@@ -102,5 +108,4 @@ def run(arguments: argparse.Namespace) -> int:
         if before:  # a later command reads them as notes of this corpus
             kept = counted(len(before), "note that was in DST before stays", "notes that were in DST before stay")
             print(f"{kept} there beside them.", file=sys.stderr)
-    show_left_out(result.errors)
-    return SOME_WITHHELD if result.errors else DONE
+    return SOME_WITHHELD if errors else DONE

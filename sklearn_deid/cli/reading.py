@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..exceptions import CorpusFormatError
@@ -75,3 +76,13 @@ def show_left_out(errors: Iterable[CorpusFormatError]) -> None:
     """Print the notes that were left out, with the reasons."""
     for error in errors:
         print(one_line(f"  left out: {error}"), file=sys.stderr)
+
+
+@contextmanager
+def left_out_shown() -> Iterator[list[CorpusFormatError]]:
+    """Errors of notes that are left out, printed at the end of the block, also if the block fails."""
+    errors: list[CorpusFormatError] = []
+    try:
+        yield errors
+    finally:
+        show_left_out(errors)

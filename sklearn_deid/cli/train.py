@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..exceptions import BundleError, DeidError
+from ..exceptions import BundleError, CorpusFormatError, DeidError
 from ..text import Corpus, Document, known_id
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .label_texts import check_labels
 from .note_source import NoteSource
 from .options import add_machine_options, add_number, add_seed, count, model_folder, set_machine, share
-from .reading import add_corpus_options, read_annotated, show_left_out
+from .reading import add_corpus_options, left_out_shown, read_annotated
 
 SUMMARY = "train a model on your annotated notes"
 DESCRIPTION = """\
@@ -135,6 +135,11 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, score and save a model."""
+    with left_out_shown() as errors:
+        return _train(arguments, errors)
+
+
+def _train(arguments: argparse.Namespace, errors: list[CorpusFormatError]) -> int:
     device = set_machine(arguments)
     from .._storage import check_bundle_target
     from .scoring import check_start, fit_deidentifier
@@ -144,11 +149,12 @@ def run(arguments: argparse.Namespace) -> int:
     start, choices = _start(arguments.start), _choices(arguments)
     check_start(start, arguments.context)
     result = read_annotated(arguments)
+    errors += result.errors
     check_labels(result.corpus)
     if arguments.rules:
         _check_rule_labels(result.corpus)
     corpus, held_out = _split(result.corpus, arguments)
-    raw, unread = _raw_notes(arguments, result.corpus, held_out)
+    raw = _raw_notes(arguments, result.corpus, held_out, errors)
     print(f"Training on {_size(corpus)}.")
     deidentifier = fit_deidentifier(
         corpus,
@@ -166,14 +172,12 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"Alignment: {deidentifier.alignment_report_.summary()}.")
     _show_decision(deidentifier.estimator_)
     if raw is not None:
-        print(_raw_account(deidentifier.raw_notes_, len(unread)))
-        unread += [None] * deidentifier.raw_notes_["left out"]
+        print(_raw_account(deidentifier.raw_notes_, len(errors) - len(result.errors)))
     if held_out is not None:
         _show_scores(deidentifier, held_out, arguments.label_scheme)
     _save(deidentifier, Path(arguments.model), arguments.overwrite)
     print(f"Model saved in {arguments.model}")
-    show_left_out([*result.errors, *filter(None, unread)])
-    return SOME_WITHHELD if result.errors or unread else DONE
+    return SOME_WITHHELD if errors or (raw is not None and deidentifier.raw_notes_["left out"]) else DONE
 
 
 def _check_rule_labels(corpus: Corpus) -> None:
@@ -272,14 +276,13 @@ def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
 
 
 def _raw_notes(
-    arguments: argparse.Namespace, corpus: Corpus, held_out: Corpus | None
-) -> tuple[list[Document] | None, list[Any]]:
-    """Notes of ``--unlabelled``, and errors of notes that cannot be read; None without the option."""
+    arguments: argparse.Namespace, corpus: Corpus, held_out: Corpus | None, errors: list[CorpusFormatError]
+) -> list[Document] | None:
+    """Notes of ``--unlabelled``; None without the option. The errors of notes that cannot be read are added."""
     if arguments.unlabelled is None:
-        return None, []
+        return None
     from ..tagging.note_deidentifier import without_blanks
 
-    errors: list[Any] = []
     notes = list(NoteSource(arguments.unlabelled, None, arguments.encoding).read(errors.append))
     # Held-out notes are annotated notes, and would be learned from otherwise.
     known = {without_blanks(document.text) for document in corpus}
@@ -292,7 +295,7 @@ def _raw_notes(
     if len(others) < len(kept):
         left = counted(len(kept) - len(others), "raw note is", "raw notes are")
         print(f"{left} left out, because the patients are held out.")
-    return others, errors
+    return others
 
 
 def _raw_account(counts: dict[str, int], n_unread: int) -> str:

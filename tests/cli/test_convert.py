@@ -59,6 +59,13 @@ def test_broken_notes_stop_or_are_left_out(run, tmp_path):
     assert [document.doc_id for document in read_corpus(tmp_path / "out", format="brat")] == ["a", "c"]
 
 
+def test_notes_that_are_left_out_are_listed_also_if_a_note_cannot_be_written(run, tmp_path):
+    span = '"spans": [{"start": 0, "end": 3, "label": "PATIENT"}]'
+    (tmp_path / "in.jsonl").write_text(f'{{"doc_id": "a", "text": "Zyxw"\n{{"doc_id": "b", "text": "Ann", {span}}}\n')
+    code, _, err = run("convert", tmp_path / "in.jsonl", tmp_path / "out", "--to", "text", "--skip-broken")
+    assert (code, "left out: Line 1" in err, "Zyxw" in err) == (2, True, False)
+
+
 def test_notes_that_nobody_has_annotated_do_not_become_notes_without_phi(run, tmp_path):
     """Converted, they would leave raw through ``redact --reviewed``."""
     (tmp_path / "in.jsonl").write_text(

@@ -284,6 +284,14 @@ def test_broken_notes_stop_or_are_left_out(run, gold, tmp_path):
     assert "left out: The span lies outside the text" in err and "Zyxwvutski" not in err
 
 
+def test_notes_that_are_left_out_are_listed_also_if_the_training_fails(run, tmp_path):
+    """The error said that no note has PHI, and not that the notes with PHI were left out."""
+    (tmp_path / "n.jsonl").write_text('{"doc_id": "a", "text": "Zyxw"\n{"doc_id": "b", "text": "Fine.", "spans": []}\n')
+    code, _, err = run("train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--skip-broken", *QUICK)
+    assert (code, "Zyxw" in err) == (2, False)
+    assert err.index("left out: Line 1") < err.index("No PHI is annotated")
+
+
 def test_interrupted_training_saves_nothing(run, gold, tmp_path, monkeypatch):
     def interrupt(self, net, **kwargs):
         signal.raise_signal(signal.SIGINT)
