@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..._atomic import write_file
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
 from ..privacy_ledger import SITE_DELTA, PrivacyLedger, epsilon_text, spent_epsilon
@@ -23,7 +24,7 @@ from .federation_config import FederationConfig
 from .flare_kits import make_private
 from .masked_exchange import MASK_DTYPE
 from .masked_site import MaskedSite, check_masks
-from .officer_log import OfficerLog, append_line
+from .officer_log import OfficerLog
 from .robust_site import RobustSite
 from .site_settings import SiteSettings
 from .state_lock import StateLock
@@ -304,14 +305,22 @@ class SiteTraining:
         sequence = worker.sequence
         worker.select_upload()
         n_bytes = len(worker.pending[sequence])
-        # Before anybody is told of the update: after a crash the same update is sent, not another update of the same
-        # number.
-        self._save()
         line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
         line["is_download_taken"] = self._is_taken
         # JSON has neither NaN nor infinity: a private epoch may draw no patient, and have no loss.
         finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
-        append_line(self.folder / "history.jsonl", json.dumps({**line, **finite}))
+        self._write_history({**line, **finite})
+        # Before anybody is told of the update: after a crash the same update is sent, not another update of the same
+        # number.
+        self._save()
+
+    def _write_history(self, line: Mapping[str, Any]) -> None:
+        """Write the line of an epoch, before the epoch is saved. A crash can therefore not lose the line."""
+        path = self.folder / "history.jsonl"
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        # Lines of an epoch that a crash repeats, and parts of lines that earlier versions left on a full disk.
+        kept = [one for one in lines if (number := _epoch_of(one)) is not None and number < line["epoch"]]
+        write_file(path, b"\n".join([*kept, json.dumps(line).encode(), b""]), private=True)
 
     # ---- state
 
@@ -367,6 +376,15 @@ class SiteTraining:
 
     def _learner_file(self, n_epochs: int) -> Path:
         return self.folder / f"learner-{n_epochs}.state"
+
+
+def _epoch_of(line: bytes) -> int | None:
+    """Epoch of a line of the history; None for a part of a line."""
+    try:
+        number = json.loads(line)["epoch"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return number if is_whole(number) else None
 
 
 def _restore_numbers(guard: Any, names: Mapping[str, str], measured: Mapping[str, Any]) -> None:

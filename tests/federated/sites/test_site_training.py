@@ -243,6 +243,28 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     assert lines[0]["bytes_down"] == 4 * federation.server.size + 52 > lines[1]["bytes_down"]
 
 
+@pytest.mark.parametrize("part", [b"", b'{"epoch": 1, "vers', b"\0\xff"])
+def test_the_history_has_one_line_for_each_epoch(tmp_path, notes, monkeypatch, part):
+    """A kill between the saved epoch and its line lost the line, and a full disk left an invalid line."""
+    federation, path = Federation(tmp_path, notes, n_epochs=2), tmp_path / "site-1" / "history.jsonl"
+    with monkeypatch.context() as patched:
+        patched.setattr(SiteTraining, "_save", lambda training, save=SiteTraining._save: save(training) or killed())
+        with pytest.raises(Killed):
+            federation.session(1)
+    path.write_bytes((path.read_bytes() if path.exists() else b"") + part)
+    with monkeypatch.context() as patched:
+        patched.setattr(SiteTraining, "_save", lambda training: killed())
+        with pytest.raises(Killed):
+            federation.session(2)
+    federation.session(2)
+    assert [json.loads(line)["epoch"] for line in path.read_text().splitlines()] == [1, 2]
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def killed():
+    raise Killed
+
+
 def test_another_process_waits_for_the_one_that_trains(tmp_path, notes):
     """As where a site was suspended, and comes back after the next session has begun."""
     federation = Federation(tmp_path, notes, n_epochs=2)
