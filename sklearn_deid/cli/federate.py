@@ -106,6 +106,7 @@ def site(arguments: argparse.Namespace) -> int:
     from ..federated import sites
     from ..federated.noise import SparseVectorUpload
     from ..federated.sites import FederationConfig, SiteSettings
+    from ..federated.sites.noise_limits import check_noise
 
     agreement = sites.read_settings(FederationConfig, arguments.agreement)
     checked_device(arguments.device)
@@ -133,6 +134,7 @@ def site(arguments: argparse.Namespace) -> int:
     sites.check_patient_privacy(agreement, settings)
     corpus = _checked_corpus(settings, agreement)
     promise = _promise(settings, agreement, len(corpus.patients))
+    check_noise(agreement, settings)
     sites.harden_site(arguments.kit, agreement, settings)
     _say_what_leaves(agreement, settings, corpus, promise)
     return DONE

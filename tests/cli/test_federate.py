@@ -170,7 +170,7 @@ def test_site_keeps_its_settings(federation, capsys):
     assert (settings.upload_fraction, settings.clip) == (0.25, 0.5)
     assert (settings.download_fraction, settings.threshold, settings.upload_dtype) == (1.0, 0.0, "float16")
     assert settings.corpus == str(federation / "notes")
-    assert site("--epsilon", "1") == 0
+    assert site("--clip", "0.01", "--epsilon", "1") == 0
     assert "without noise" not in capsys.readouterr().out
 
 
@@ -204,10 +204,29 @@ def test_noise_has_a_total_of_the_whole_training(federation, capsys):
         folder = f"epochs-{n_epochs}"
         assert main([*PLAN, folder, "--site", "site-1", "--site", "site-2", *SMALL, "--epochs", str(n_epochs)]) == 0
         whole = ["federate", "site", "site-1", "--agreement", f"{folder}/federation.json", "--corpus", "notes"]
-        assert main([*whole, "--epsilon", "2"]) == 0
+        assert main([*whole, "--clip", "0.01", "--epsilon", "2"]) == 0
         assert f"epsilon 2.000 at delta 1e-05 for the uploads of all {n_epochs}" in capsys.readouterr().out
         settings = read_settings(SiteSettings, federation / "site-1" / "local" / "site.json")
         assert n_epochs * settings.privacy().exact_epsilon() == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    ("noise", "limit"),
+    [
+        (["--epsilon", "70"], "max_norm"),
+        (["--epsilon", "70", "--clip", "11"], "max_abs"),
+        (["--noise-multiplier", "20", "--norm-bound", "1"], "max_abs"),
+        (["--noise-multiplier", "20", "--norm-bound", "0.1"], "max_norm"),
+    ],
+)
+def test_noise_beyond_the_limits_of_the_server_is_refused(federation, capsys, monkeypatch, noise, limit):
+    """The site spent its epsilon, and the server refused each of its updates: also with the default of --clip."""
+    monkeypatch.setattr("sklearn_deid.federated.privacy_ledger.spent_epsilon", lambda *_: 1.0)
+    assert site(*noise) == 2
+    error = capsys.readouterr().err
+    assert "The server would refuse updates with this noise" in error and limit in error
+    assert not (federation / "site-1" / "local" / "site.json").exists()
+    assert site(*noise, "--clip" if "--epsilon" in noise else "--norm-bound", "0.001") == 0
 
 
 def test_noise_that_promises_nothing_is_refused_with_its_epsilon(federation, capsys):
@@ -216,7 +235,7 @@ def test_noise_that_promises_nothing_is_refused_with_its_epsilon(federation, cap
     assert site("--epsilon", "1e6") == 2
     assert not (federation / "site-1" / "local" / "site.json").exists()
     pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")
-    assert site("--noise-multiplier", "8", "--norm-bound", "1", "--threshold", "0") == 0
+    assert site("--noise-multiplier", "8", "--norm-bound", "0.01", "--threshold", "0") == 0
     assert "This site as a whole, and so each of its patients: epsilon" in capsys.readouterr().out
 
 
@@ -300,7 +319,7 @@ def test_a_training_in_another_state_folder_is_not_told_as_unspent(federation, c
 
 def test_uploads_of_earlier_sessions_belong_to_the_printed_epsilon(federation, capsys):
     """The command printed the epsilon of all epochs with the new noise, which only the rest of them has."""
-    assert site("--epsilon", "70") == 0
+    assert site("--clip", "0.01", "--epsilon", "70") == 0
     assert (
         "epsilon 70.000 at delta 1e-05 for the uploads of all 7 local epochs; nothing is spent"
         in capsys.readouterr().out
@@ -311,7 +330,7 @@ def test_uploads_of_earlier_sessions_belong_to_the_printed_epsilon(federation, c
     state = {"ledger": ledger.to_list(), "n_epochs": 4, "sequence": 4}
     (federation / "site-1" / "deid-state").mkdir()
     write_state(federation / "site-1" / "deid-state" / "worker.state", "worker", state, {})
-    assert site("--epsilon", "7") == 0
+    assert site("--clip", "0.01", "--epsilon", "7") == 0
     assert "epsilon 43.000 at delta 1e-05 for the uploads of all 7 local epochs; officer.log" in capsys.readouterr().out
     write_state(federation / "site-1" / "deid-state" / "worker.state", "worker", {**state, "ledger": []}, {})
     assert site("--epsilon", "7") == 2
