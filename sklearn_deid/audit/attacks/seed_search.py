@@ -177,8 +177,13 @@ class NoiseLayout:
         # Whether each token is compared alone, in its order, so that nothing is summed.
         self._is_in_place = len(sizes) == len(group) and bool((np.diff(group) > 0).all())
         self.n_numbers = len(sizes) * self._d
-        if self.n_numbers < _FEWEST_NUMBERS:
-            raise ValueError(f"Only {self.n_numbers} numbers can be compared with those of a seed: too few sentences.")
+        # `direction` subtracts the mean. Without order, sentences of one token have only one sum, which is then 0.
+        n_free = (len(sizes) - 1) * self._d
+        if n_free < _FEWEST_NUMBERS:
+            raise ValueError(
+                f"Only {max(0, n_free)} numbers can be compared with those of a seed: too few sentences, or too few "
+                "lengths of sentences."
+            )
 
     def _is_compared(self, batch: np.ndarray, longest: int) -> np.ndarray:
         """Whether each sentence of a batch is compared. Only the first sentences are compared; if the order is unknown,

@@ -77,6 +77,10 @@ def test_large_batches_are_compared_in_part():
 def test_too_little_is_refused():
     with pytest.raises(ValueError, match="too few sentences"):
         SeedSearch().attack(SeedTarget(np.ones((2, 4)), np.array([2])))
+    # All tokens are in one sum. Without their mean the sum is 0, and the control could not find any seed.
+    one = SeedTarget(np.random.default_rng(3).standard_normal((400, 50)), np.ones(400, dtype=np.int64), in_order=False)
+    with pytest.raises(ValueError, match="Only 0 numbers .* too few lengths of sentences"):
+        SeedSearch(n_seeds=8).attack(one)
     with pytest.raises(ValueError, match="'n_seeds' must be at least 1"):
         SeedSearch(n_seeds=0)
 
