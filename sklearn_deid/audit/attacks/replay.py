@@ -207,15 +207,21 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
 
 def _equal_rows(one: np.ndarray, other: np.ndarray, template: NoiseTemplate) -> bool:
     """Whether tokens have equal vectors in both releases more often than rounding to the grid explains."""
-    # Independent noise hits the same cell of the grid with probability grid / (2 sqrt(pi) std) in each dimension.
-    rare = np.minimum(1.0, template.grid / np.maximum(3.5 * template.std, 1e-300)).prod()
     equal = int((one == other).all(axis=1).sum())
-    return equal > 0 and len(one) * rare < 1e-6
+    return equal > 0 and len(one) * _p_of_equal(template) < 1e-6
+
+
+def _p_of_equal(template: NoiseTemplate) -> float:
+    """Upper bound of the probability that independent noise gives a token equal vectors in two releases."""
+    # Both hit the same cell of the grid with probability grid / (2 sqrt(pi) std) in each dimension.
+    rare = np.sort(np.minimum(1.0, template.grid / np.maximum(3.5 * template.std, 1e-300)))
+    # Scaling to length 1 hides one dimension: vectors of one number are 1 or -1.
+    return float(rare[1:].prod() if template.unit_norm else rare.prod())
 
 
 def _has_equal_calls(short: np.ndarray | None, template: NoiseTemplate) -> bool:
     """Whether two calls have equal vectors that rounding to the grid does not explain."""
     if short is None or not (template.std > 0.0).all():
         return False
-    rare = np.minimum(1.0, template.grid / (3.5 * template.std)).prod() ** (short.shape[1] / len(template.std))
+    rare = _p_of_equal(template) ** (short.shape[1] / len(template.std))
     return len(np.unique(short, axis=0)) < len(short) and len(short) ** 2 / 2.0 * rare < 1e-6

@@ -257,6 +257,15 @@ def test_few_keys_are_found_by_many_calls():
     assert "few keys" in faults(rng.integers(0, 2**16, 700))[0]
 
 
+def test_equal_directions_of_few_dimensions_are_no_replay():
+    """Vectors of one number that are scaled to length 1 are 1 or -1, so that many calls are equal by chance."""
+    rng = np.random.default_rng(0)
+    template = NoiseTemplate(rng.normal(size=(60, 1)), np.ones(1), True, 2.0**-5, False)
+    calls = np.sign(rng.normal(size=(700, 8)))
+    found = ReplayAttack(random_state=0).fit(template).attack(RepeatedReleases({"a": template.vectors}, short=calls))
+    assert found.faults == ()
+
+
 def test_wrong_data_are_refused():
     template, offsets, _ = made()
     with pytest.raises(ValueError, match="needs the template"):
