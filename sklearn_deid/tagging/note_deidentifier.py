@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
@@ -632,7 +633,7 @@ def without_blanks(text: str) -> str:
 
 def _kind(notes: Any) -> str | None:
     """Kind of a wrong argument, as in ``_WAYS_OUT``; None for an iterable of notes."""
-    if isinstance(notes, str):
+    if isinstance(notes, (str, array)):
         return "text"
     if isinstance(notes, (bytes, bytearray, memoryview)):
         return "bytes"

@@ -1,8 +1,10 @@
 """`NoteDeidentifier`: what comes out is what came in, less the spans; nothing that failed passes as clean."""
 
 import io
+import sys
 import traceback
 import warnings
+from array import array
 from dataclasses import replace
 from itertools import count, islice
 
@@ -369,6 +371,10 @@ WRONG_CALLS = {
     "keys": ({"Ann": 1}.keys(), r"Got dict_keys instead. A set has no order"),
     "file": (io.StringIO("Ann was\nseen"), r"Got StringIO instead. .* {method}\(\[file.read\(\)\]\)"),
     "str": ("Ann was seen", r"Got str instead. A text is read letter by letter. Pass .* {method}\(\[text\]\)"),
+    "array": (
+        array("w" if sys.version_info >= (3, 13) else "u", "Ann was seen"),
+        r"Got array instead.*letter by letter",
+    ),
     "numpy str": (np.str_("Ann was seen"), r"Got str_? instead.*{method}\(\[text\]\)"),
     "bytes": (b"Ann was seen", r"Got bytes instead. Decode the bytes .* {method}\(\[data.decode\('utf-8'\)\]\)"),
     "dict": ({"a": "Ann"}, r"Got dict instead. .* Pass its values: {method}\(list\(notes.values\(\)\)\)"),
