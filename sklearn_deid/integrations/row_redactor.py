@@ -113,7 +113,8 @@ class RowRedactor:
         for name in self.read_columns:
             if list(names).count(name) != 1:
                 raise DeidError(f"The table must have one column of the name {name!r}.")
-        if self.reason_column in names:
+        # Spark does not distinguish names that differ in case only.
+        if any(str(name).casefold() == self.reason_column.casefold() for name in names):
             raise DeidError(f"The table has a column {self.reason_column!r}. Choose another reason_column.")
         if (alike := resembled(names, self.columns, self.read_columns)) is not None:
             raise DeidError(f"The table has a column {ALIKE.format(alike)}")

@@ -276,3 +276,10 @@ def test_row_without_a_patient_has_no_surrogates(rules, tmp_path, patient):
     )
     ((text, reason),) = in_parts(redactor, 1, ["roe@example.org"], [patient])
     assert text is None and "The row has no patient" in reason
+
+
+@pytest.mark.parametrize("name", ["withheld", "Withheld"])
+def test_a_column_named_like_the_new_column_is_refused(rules, name):
+    """Spark ignores case, so that neither of the two columns could be read."""
+    with pytest.raises(DeidError, match="Choose another"):
+        RowRedactor(rules, "note").check_columns(["note", name, 7])
