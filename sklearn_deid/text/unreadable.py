@@ -18,7 +18,9 @@ from .tokens import is_latin_1
 
 _ENCODING = "Pass encoding='{0}' when you read the file."
 _CONVERT = "Convert the note to plain text first."
-_DECODE = "Decode the note first (decode_body, or --transfer-encoding on the command line)."
+_DECODE = (
+    "Decode the note first (decode_body, or --transfer-encoding on the command line, except for tables and documents)."
+)
 # Controls (category Cc) that are no white space. Form feeds and the separators of HL7 messages are white space. Notes
 # that were once converted wrongly hold controls that are signs in Windows-1252; `normalize` reads the sign.
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f\x81\x8d\x8f\x90\x9d]")
