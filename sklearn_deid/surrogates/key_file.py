@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from .._atomic import naming
 from ..exceptions import DeidError
 from .keyed_chance import KEY_BYTES, new_key
 
@@ -40,8 +41,16 @@ def read_or_make_key(path: Path) -> bytes:
     except FileNotFoundError:
         raise DeidError("The folder of the key file does not exist. Make it first.", path=str(path)) from None
     key = new_key()
-    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-        stream.write(key.hex() + "\n")
+    try:
+        with naming(path), os.fdopen(descriptor, "w", encoding="ascii") as stream:
+            stream.write(key.hex() + "\n")
+            # The outputs that need the key are synced, too.
+            stream.flush()
+            os.fsync(stream.fileno())
+    except BaseException:
+        # A full disk would leave a file without a key, which the next run refuses.
+        path.unlink()
+        raise
     return key
 
 

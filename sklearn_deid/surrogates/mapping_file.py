@@ -92,8 +92,12 @@ class MappingFile:
 
     def __exit__(self, *error: object) -> None:
         if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+            descriptor, self._descriptor = self._descriptor, None
+            try:
+                # The outputs are synced, too, and their originals must not be lost before them.
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
     def write(self, document: Document, replacements: Iterable[Replacement]) -> None:
         """Append a note. When the method returns, the line is in the file.

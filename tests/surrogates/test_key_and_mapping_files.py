@@ -1,6 +1,7 @@
 """Key files and encrypted mappings: made once, readable for their owner, and refused if damaged."""
 
 import base64
+import errno
 import hashlib
 import hmac
 import os
@@ -182,3 +183,27 @@ def test_a_random_key_is_never_refused(tmp_path):
     for i in range(200):
         path = tmp_path / str(i)
         assert read_or_make_key(path) == read_or_make_key(path)
+
+
+def test_key_and_mapping_are_on_the_disk_like_the_outputs(tmp_path, monkeypatch):
+    """After a power failure, outputs were there, and the key and the originals were lost."""
+    synced, fsync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_size), fsync(fd)))
+    key = read_or_make_key(tmp_path / "key")
+    assert synced == [65]
+    with MappingFile(tmp_path / "mapping", key) as file:
+        file.write(NOTE, SurrogateEngine(key=key).replacements(NOTE))
+    assert synced == [65, (tmp_path / "mapping").stat().st_size]
+
+
+def test_a_full_disk_leaves_no_file_without_a_key(tmp_path, monkeypatch):
+    """The next run refused the empty file."""
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="No space") as caught:
+        patched.setattr(os, "fsync", full)
+        read_or_make_key(tmp_path / "key")
+    assert caught.value.filename == os.fspath(tmp_path / "key")
+    assert len(read_or_make_key(tmp_path / "key")) == 32
