@@ -88,8 +88,13 @@ _WITH_CARETS = re.compile(
     rf"(?<![{_LETTERS}^'-])\^*(?P<name>[{_LETTERS}'-]+)(?:(?: [{_LETTERS}'-]+)?\^+[{_LETTERS}][{_LETTERS}'.-]*)+"
 )
 _SMALL, _CAPITAL = "a-z\u00e0-\u00f6\u00f8-\u00fe", "A-Z\u00c0-\u00d6\u00d8-\u00de"
-_INVERTED = re.compile(rf"(?<!\w)[{_SMALL}][{_CAPITAL}]+(?:[ .,-]{{1,2}}[{_SMALL}][{_CAPITAL}]+)+(?!\w)")
-_LONG_WORD, _VOWEL = re.compile(f"[{_CAPITAL}]{{4,}}"), re.compile("[AEIOUY\u00c0-\u00de]")
+# "mCdONALD", "o'nEIL" and "o'NEIL"
+_CAPS_LOCK = f"[{_SMALL}](?:[{_CAPITAL}]{{1,2}}[{_SMALL}]|['\u2019][{_SMALL}]?)?[{_CAPITAL}]+"
+_INVERTED = re.compile(rf"(?<!\w){_CAPS_LOCK}(?:[ .,-]{{1,2}}{_CAPS_LOCK})+(?!\w)")
+_VOWEL, _LENGTH_OF_NAMES = re.compile("[AEIOUY\u00c0-\u00de]"), 5
+# Signs of abbreviations: no vowel, or three consonants in a row.
+_ABBREVIATION = re.compile("(?i)[^aeiouy\u00c0-\u00fe]{3}|\\A[^aeiouy\u00c0-\u00fe]+\\Z")
+_SMALL_BEHIND = re.compile(f"(?<=['\u2019])[{_SMALL}]")
 # Signs before a line break, without which no line is joined.
 _BREAK_AFTER_SIGN = re.compile(rf"[-/\u00ad\u2010\u2011\u2013][ \t]{{0,4}}{_BREAK}")
 # Characters that no rule for unusual forms of single characters changes: ASCII and the letters of Latin-1.
@@ -215,8 +220,12 @@ def _inverted(text: str) -> list[Edit]:
     """Names with a small first letter and capitals behind it. Abbreviations such as "eGFR, mRNA" are no names."""
     edits = []
     for found in _INVERTED.finditer(text):
-        if any(map(_VOWEL.search, _LONG_WORD.findall(found[0]))):
-            edits.append(Edit(*found.span(), found[0].swapcase()))
+        words = re.split("[ .,-]+", re.sub("['\u2019]", "", found[0]))
+        names = [word for word in words if _VOWEL.search(word)]
+        is_abbreviated = any(_ABBREVIATION.search(word) for word in words if len(word) > 2)
+        if any(len(word) >= _LENGTH_OF_NAMES for word in names) or (names and not is_abbreviated):
+            name = _SMALL_BEHIND.sub(lambda small: small[0].upper(), found[0].swapcase())
+            edits.append(Edit(*found.span(), name))
     return edits
 
 

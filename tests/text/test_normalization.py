@@ -130,6 +130,11 @@ def test_letters_with_signs_between(sign):
         ("1234^ROE^ANN^M^^^MD", "1234 ROE,ANN M   MD"),
         ("^ROE^ANN", " ROE,ANN"),
         ("mR. bIRCH, aNN", "Mr. Birch, Ann"),
+        ("rOE, aNN", "Roe, Ann"),
+        ("bEN o'NEIL", "Ben O'Neil"),
+        ("o'nEIL, bEN", "O'Neil, Ben"),
+        ("bEN o'NEIL-mCdONALD", "Ben O'Neil-McDonald"),
+        ("tRNA, mRNA; aVR, aVL; cAMP, cGMP; tPA, aPTT", "tRNA, mRNA; aVR, aVL; cAMP, cGMP; tPA, aPTT"),
         ("\u00e9MILE aLDER", "\u00c9mile Alder"),
     ],
 )
