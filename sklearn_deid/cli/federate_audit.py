@@ -28,7 +28,8 @@ def add_audit_step(steps: Any) -> None:
         summary="attack the recorded exchange of a training",
         description=_DESCRIPTION,
         epilog="example:\n  sklearn-deid federate audit lab/prod_00/deid.example.org --notes site-1=notes/site-1 \\\n"
-        "    --notes site-2=notes/site-2 --notes site-3=notes/site-3",
+        "    --notes site-2=notes/site-2 --notes site-3=notes/site-3\n\n"
+        "exit codes: 0 attacked, also if an attack succeeded or the audit failed, 2 failed, 130 interrupted",
     )
     parser.add_argument("kit", metavar="KIT", help="kit of the server")
     parser.add_argument(

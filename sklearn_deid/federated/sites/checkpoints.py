@@ -173,7 +173,7 @@ def _step_of(agreement: FederationConfig, n_left: int) -> float:
 
 
 def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
-    """Summarise the log of the server for each site of the agreement.
+    """Summarise the log of the server for each site of the agreement, and for each site whose updates were applied.
 
     Returns
     -------
@@ -191,9 +191,7 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     empty = {"last": None, "uploads": 0, "bytes": 0, "norm": None, "f1": None, "refused": 0, "reason": None}
     rows: dict[str, dict[str, Any]] = {site: dict(empty) for site in agreement.sites}
     for event in _events(checkpoint.with_name("events.jsonl")):
-        row = rows.get(str(event.get("site")))
-        if row is None:
-            continue
+        row = rows.setdefault(str(event.get("site")), dict(empty))
         row["last"] = event.get("time")
         if event.get("event") == "upload" and event.get("applied"):
             row["uploads"] += 1
@@ -204,7 +202,8 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
         if event.get("event") == "refused":
             row["refused"] += 1
             row["reason"] = event.get("reason")
-    return rows
+    # The updates of an excluded site stay in the network. Refused strangers have no row.
+    return {site: row for site, row in rows.items() if site in agreement.sites or row["uploads"]}
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:

@@ -170,6 +170,23 @@ def test_events_are_summed_by_site(kit):
         site_events(kit)
 
 
+def test_an_excluded_site_keeps_its_row(kit):
+    """Its updates stay in the network, but `status` no longer showed the site, and no audit missed its updates."""
+    events = [
+        {"time": 1.0, "event": "refused", "site": "a", "reason": "too large"},
+        {"time": 2.0, "event": "upload", "site": "a", "applied": True, "bytes": 10, "norm": 2.5},
+        {"time": 3.0, "event": "refused", "site": "a", "reason": "This site is not a member of the federation."},
+        {"time": 4.0, "event": "refused", "site": "stranger", "reason": "This site is not a member of the federation."},
+    ]
+    (kit / "deid-state" / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    before = site_events(kit)
+    exclude_site(kit, "a")
+    rows = site_events(kit)
+    assert list(rows) == ["b", "a"]
+    assert rows["a"] == before["a"]
+    assert (rows["a"]["uploads"], rows["a"]["refused"]) == (1, 2)
+
+
 def test_a_line_that_a_power_failure_cut_off(kit):
     """`status` refused the whole log for good, because the next session continued the line."""
     log = kit / "deid-state" / "events.jsonl"
