@@ -132,7 +132,10 @@ def _return_to(copy: Path, version: int, checkpoint: Path, agreement: Federation
     with valid_fields(checkpoint, _KIND):
         for own in state.get("versions", {}).values():
             own[:] = [made for made in own if made <= number]
-    write_state(checkpoint, _KIND, {**state, "version": number}, {**arrays, **vectors})
+    # A site that trains again from the old parameters repeats directions of updates that are given up.
+    past, kept = read_state(copy, _KIND)
+    vectors |= {"past": kept["past"]} if "past" in kept else {}
+    write_state(checkpoint, _KIND, {**state, "version": number, "past": past.get("past", [])}, {**arrays, **vectors})
     return server.version
 
 

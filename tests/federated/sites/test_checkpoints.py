@@ -85,6 +85,29 @@ def test_versions_that_are_given_up_make_no_update_stale(kit):
         server.upload(update(0.125, 0), "d", 0)
 
 
+def test_updates_that_are_given_up_may_be_repeated(kit):
+    """A site that trains again from the old parameters sends similar updates: the server refused them."""
+    checkpoint, rng = server_checkpoint(kit)[1], np.random.default_rng(0)
+    server = ParameterServer(np.zeros(2000), MODEL, checkpoint=checkpoint)
+    first, second = rng.normal(size=(2, 2000)).astype(np.float32) / 1000
+
+    def send(values, sequence, version):
+        changed = SparseUpdate(np.arange(2000), values * np.float32(1 + sequence / 100), 2000, MODEL, version)
+        return server_of(kit).upload(changed, "a", sequence)
+
+    server.save(checkpoint)
+    assert send(first, 0, 0)
+    keep_checkpoint(checkpoint)
+    assert send(second, 1, 1)
+    roll_back(kit, 1)
+    with pytest.raises(ExchangeError, match="direction of an earlier update"):
+        send(first, 2, 1)
+    assert send(second, 2, 1)
+    roll_back(kit, 2)
+    with pytest.raises(ExchangeError, match="direction of an earlier update"):
+        send(second, 3, 2)
+
+
 @pytest.mark.parametrize("keep", [keep_checkpoint, keep_round])
 def test_a_version_that_repeats_after_a_return_is_the_new_one(kit, keep):
     """Otherwise a later return could lead to the parameters that were given up."""
