@@ -87,6 +87,23 @@ def test_null_in_a_column_of_json_stays_null(redact, engine, kind):
     assert {n: value for n, value in found} == {n: value for n, value in values.items() if value != "null"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "date"), [("date", "infinity"), ("timestamptz", "-infinity"), ("date", "0044-03-15 BC")]
+)
+def test_dates_that_python_lacks_are_read_as_text(redact, engine, kind, date):
+    """The message advised to check the names of columns and the connection."""
+    execute(engine, *(f"ALTER TABLE {name} ADD COLUMN day {kind}" for name in ("notes", "redacted")))
+    execute(engine, f"UPDATE notes SET day = '{date}' WHERE id = 5")
+    code, _, err = redact()
+    assert (code, "such as infinity: read them with CAST" in err) == (2, True)
+    execute(engine, "ALTER TABLE redacted ALTER COLUMN day TYPE text")
+    execute(engine, "TRUNCATE redacted", "DROP TABLE redacted_run")
+    code, _, err = redact("--query", "SELECT id, mrn, note, CAST(day AS TEXT) AS day FROM notes")
+    assert code == 0, err
+    found = execute(engine, "SELECT id, day FROM redacted WHERE day IS NOT NULL")
+    assert [tuple(row) for row in found] == [(5, date)]
+
+
 def test_json_of_sqlite_is_not_encoded_again(run, redact, engine, tmp_path):
     execute(engine, "ALTER TABLE redacted ADD COLUMN codes json, ADD COLUMN day date")
     with sqlite3.connect(tmp_path / "notes.db") as connection:

@@ -14,6 +14,11 @@ from ..files import utf8_or_bytes
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
 
+_HINTS = {
+    "DataError": " Python has no dates before the year 1 or after 9999, such as infinity: read them with CAST(... AS "
+    "TEXT), and write them to a column of texts."
+}
+
 
 def connect(url: str) -> Any:
     """Engine for a SQLAlchemy URL, whose errors show no values.
@@ -69,7 +74,7 @@ def without_values() -> Iterator[None]:
     if name is not None:
         raise DeidError(
             f"The database reports: {name}. Its message is not shown, because it could hold text of a note. Check the "
-            "names of tables and columns, the types and lengths of columns, and the connection."
+            f"names of tables and columns, the types and lengths of columns, and the connection.{_HINTS.get(name, '')}"
         )
 
 
