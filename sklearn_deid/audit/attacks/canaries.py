@@ -11,11 +11,11 @@ import numpy as np
 
 from ...exceptions import SequenceError
 from ...metrics import Estimate
-from ...sequences import TokenSequences, check_sequences, check_tags
+from ...sequences import TokenSequences, check_groups, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import MODEL
 from .declaration import AttackPreset, AuditAttack, timed
-from .model_training import TrainingProcedure, losses_of, memorise
+from .model_training import TrainingProcedure, losses_of, memorise, trained_on
 
 _POSITIVE_BAR = 0.99
 
@@ -44,16 +44,19 @@ class TrainingSet:
     ----------
     train : callable
         Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)``, which computes the loss of each
-        sentence.
+        sentence. A procedure with a parameter ``groups`` also receives the patient of each sentence.
     X : sequence of n sentences of words
         Training sentences.
     y : sequence of n tag sequences
         Tags of the training sentences.
+    groups : array-like of shape (n,), optional
+        Patient of each training sentence. Each planted name is then the name of a further patient.
     """
 
     train: TrainingProcedure
     X: Any
     y: Any
+    groups: Any = None
 
     def __post_init__(self) -> None:
         X = check_sequences(self.X)
@@ -61,6 +64,7 @@ class TrainingSet:
             raise SequenceError("Names are planted among words; X holds vectors.")
         object.__setattr__(self, "X", X)
         object.__setattr__(self, "y", check_tags(self.y, X))
+        object.__setattr__(self, "groups", check_groups(self.groups, len(X)))
 
     def __repr__(self) -> str:
         return f"TrainingSet(n={len(self.X)})"
@@ -226,7 +230,11 @@ class CanaryAttack(AuditAttack):
         rows = np.repeat(planted, times)
         X = _joined(released.X, self._sentences[rows])
         y = _joined(released.y, self._tags[rows])
-        return losses_of(train(X, y, seed), self._sentences, self._tags)
+        groups = None
+        if released.groups is not None:
+            patients = np.unique(released.groups, return_inverse=True)[1].reshape(-1)
+            groups = np.concatenate([patients, len(patients) + rows])
+        return losses_of(trained_on(train, X, y, seed, groups), self._sentences, self._tags)
 
 
 def _beaten(losses: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.ndarray:

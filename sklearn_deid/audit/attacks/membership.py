@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...sequences import check_groups, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import MODEL, REPRESENTATION
 from .declaration import AttackPreset, AuditAttack, check_least, timed
-from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
+from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys, trained_on
 
 _METHODS = {"threshold": "loss threshold", "shadow": "likelihood ratio over shadow models"}
 _POSITIVE_BAR = 0.9
@@ -29,7 +29,7 @@ class MembershipKnowledge:
     ----------
     train : callable
         Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)``, which computes the loss of each
-        sentence.
+        sentence. A procedure with a parameter ``groups`` also receives the patient of each sentence.
     X : sequence of n sentences
         Sentences that the attacker has.
     y : sequence of n tag sequences
@@ -42,9 +42,11 @@ class MembershipKnowledge:
     X: Any
     y: Any
     groups: Any = None
+    _has_patients: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         X = check_sequences(self.X)
+        object.__setattr__(self, "_has_patients", self.groups is not None)
         groups = np.arange(len(X)) if self.groups is None else check_groups(self.groups, len(X))
         for name, value in {"X": X, "y": check_tags(self.y, X), "groups": groups}.items():
             object.__setattr__(self, name, value)
@@ -236,7 +238,8 @@ class MembershipAttack(AuditAttack):
                 chosen = rng.permutation(patients.max() + 1) < (patients.max() + 1) / 2
             mask = chosen[patients] == (i % 2 == 0)
             rows = np.flatnonzero(mask)
-            model = train(pool.X[rows], pool.y[rows], int(rng.integers(2**31)))
+            groups = pool.groups[rows] if pool._has_patients else None
+            model = trained_on(train, pool.X[rows], pool.y[rows], int(rng.integers(2**31)), groups)
             losses.append(losses_of(model, pool.X, pool.y))
             inside.append(mask)
         return np.stack(losses), np.stack(inside)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from ...sequences import TokenSequences, check_sequences, check_tags
+from ...tagging.splits import group_parameters
 from ...text import convert_tags
 
 LossFunction = Callable[[Any, Any], np.ndarray]
-TrainingProcedure = Callable[[Any, Any, int], LossFunction]
+TrainingProcedure = Callable[..., LossFunction]
 
 _SMALLEST = 1e-12
 
@@ -59,14 +61,16 @@ def training_of(estimator: Any) -> TrainingProcedure:
     Returns
     -------
     callable
-        Function ``train(X, y, seed)`` that returns a function ``loss(X, y)``; see `losses_of_probabilities`.
+        Function ``train(X, y, seed, groups=None)`` that returns a function ``loss(X, y)``; see
+        `losses_of_probabilities`. If ``fit`` accepts groups, ``fit`` receives the patient of each sentence.
     """
 
-    def train(X: Any, y: Any, seed: int) -> LossFunction:
+    def train(X: Any, y: Any, seed: int, groups: Any = None) -> LossFunction:
         model = clone(estimator)
         # Without a fixed seed in every step, two trainings with one seed could differ.
         seeds = {name: seed for name in model.get_params() if name.split("__")[-1] == "random_state"}
-        model.set_params(**seeds).fit(X, y)
+        known = {} if groups is None else group_parameters(model, groups)
+        model.set_params(**seeds).fit(X, y, **known)
         classes = list(model.classes_)
         # Taggers may use BIOES tags internally; then the tags of y need the same scheme.
         inside = "bioes" if any(str(tag).startswith(("S-", "E-")) for tag in classes) else "iob2"
@@ -78,6 +82,12 @@ def training_of(estimator: Any) -> TrainingProcedure:
         return loss
 
     return train
+
+
+def trained_on(train: TrainingProcedure, X: Any, y: Any, seed: int, groups: Any = None) -> LossFunction:
+    """Train a model; the procedure receives the patient of each sentence, if known, as its parameter ``groups``."""
+    known = {} if groups is None or "groups" not in signature(train).parameters else {"groups": groups}
+    return train(X, y, seed, **known)
 
 
 def losses_of(model: LossFunction, X: Any, y: Any) -> np.ndarray:

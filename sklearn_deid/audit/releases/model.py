@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from ..attacks.canaries import CanaryKnowledge, TrainingSet
 from ..attacks.membership import MembershipKnowledge, ReleasedTagger
-from ..attacks.model_training import TrainingProcedure, training_of
+from ..attacks.model_training import TrainingProcedure, trained_on, training_of
 from ..audit_data import AuditData
 from ..protocol import AttackResult
 from ..released_step import MARKER, MODEL, REPRESENTATION, unwrapped
@@ -54,7 +54,7 @@ class ReleasedModel:
     def training_set(self) -> TrainingSet:
         """Training set in which canary names can be planted."""
         data, rows = self.data, self.data.train
-        return TrainingSet(self._train, data.X[rows], data.y[rows])
+        return TrainingSet(self._train, data.X[rows], data.y[rows], None if data.groups is None else data.groups[rows])
 
     def canary_knowledge(self, n_names: int) -> CanaryKnowledge:
         """Invented names, and the sentence into which they are planted."""
@@ -73,7 +73,8 @@ class ReleasedModel:
         patients = np.arange(len(data.X)) if data.groups is None else np.unique(data.groups, return_inverse=True)[1]
         members = (rng.permutation(patients.max() + 1) < (patients.max() + 1) / 2)[patients]
         rows = np.flatnonzero(members)
-        return ReleasedTagger(self._train(data.X[rows], data.y[rows], data.seed), members)
+        groups = None if data.groups is None else data.groups[rows]
+        return ReleasedTagger(trained_on(self._train, data.X[rows], data.y[rows], data.seed, groups), members)
 
     def _names(self, n: int) -> list[str]:
         """Invented names that do not occur in the sentences."""

@@ -130,8 +130,10 @@ class ReleasedRepresenter(VectorRelease):
         rng = np.random.default_rng(data.seed)
         members = (rng.permutation(groups.max() + 1) < (groups.max() + 1) / 2)[groups]
         train, X, y = training_of_representer(self.representer), data.X[rows], data.y[rows]
-        released = ReleasedTagger(train(X[members], y[members], data.seed), members)
-        return MembershipKnowledge(train, X, y, groups), released, _of_the_representer
+        known = None if data.groups is None else groups
+        given = None if known is None else known[members]
+        released = ReleasedTagger(train(X[members], y[members], data.seed, given), members)
+        return MembershipKnowledge(train, X, y, known), released, _of_the_representer
 
     @property
     def table(self) -> np.ndarray:
@@ -453,12 +455,12 @@ _SMALLEST = 1e-6
 def training_of_representer(representer: Any) -> TrainingProcedure:
     """Training procedure for `MembershipAttack`. The loss of a sentence is the logarithm of `distances_of`."""
 
-    def train(X: Any, y: Any, seed: int) -> LossFunction:
+    def train(X: Any, y: Any, seed: int, groups: Any = None) -> LossFunction:
         model = clone(representer).set_params(random_state=seed, embeddings=representer._vectors, verbose=0)
         with warnings.catch_warnings():
             # The model stays inside the audit, so that the warning about sharing it does not apply.
             warnings.simplefilter("ignore", UnsafeToShareWarning)
-            model.fit(X, y)
+            model.fit(X, y, groups)
         return lambda X, y: np.log(np.maximum(distances_of(model, X, y), _SMALLEST))
 
     return train

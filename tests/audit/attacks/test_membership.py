@@ -8,6 +8,7 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
+from sklearn_deid import make_clinical_notes
 from sklearn_deid.audit import Attack
 from sklearn_deid.audit.attacks import (
     CanaryAttack,
@@ -22,6 +23,8 @@ from sklearn_deid.audit.attacks import (
     memorise,
     training_of,
 )
+from sklearn_deid.audit.audit_data import audit_data
+from sklearn_deid.audit.releases.model import ReleasedModel
 from sklearn_deid.exceptions import SequenceError
 
 
@@ -244,6 +247,32 @@ def test_intervals_cover_chance_for_a_model_that_does_not_remember_names():
     found = [plant(counting(0.0), seed, repeats=(2,)) for seed in range(100)]
     assert sum(result.attack.covers(0.5) for result in found) >= 93
     assert all(result.status == "ok" for result in found)
+
+
+def test_trainings_know_the_patients():
+    """Without patients, a new tagger counts each sentence as a patient, and keeps words of a single patient."""
+    data = make_clinical_notes(6, n_patients=6, random_state=1).to_sentences()
+    seen = []
+
+    class Tagger(WordTagger):
+        def fit(self, X, y, *, groups=None):
+            seen.append((len(X), groups))
+            return super().fit(X, y)
+
+    for groups in (data.groups, None):
+        sentences = audit_data(data.X, data.y, groups, None, np.random.default_rng(0))
+        release = ReleasedModel(Tagger(("O", "B-PATIENT")), sentences)
+        for attack in (MembershipAttack("threshold", n_shadows=2, random_state=0), CanaryAttack(random_state=0)):
+            attack.run(release)
+        found, seen[:] = seen[:], []
+        assert len(found) == 6  # the attacked tagger, two shadows, and taggers with 0, 1 and 8 copies of each name
+        if groups is None:
+            assert all(known is None for _, known in found)
+            continue
+        assert all(len(known) == n for n, known in found)
+        # Three patients are members, and names are planted among the sentences of two patients. Each of the 20 names is
+        # a further patient, in all its copies.
+        assert sorted(len(set(known.tolist())) for _, known in found) == [2, 3, 3, 3, 22, 22]
 
 
 def test_exposure_is_that_of_the_paper():
