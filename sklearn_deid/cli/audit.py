@@ -40,7 +40,7 @@ EPILOG = """\
 example: attack the vectors before you share them
   sklearn-deid audit held-out-notes/ --representer my-representer --attacks quick --output report.html
   sklearn-deid audit held-out-notes/ --representer my-representer --fail-under 0.9
-  sklearn-deid audit held-out-notes/ --representer my-representer --release my-vectors --attacks quick
+  sklearn-deid audit my-notes/ --representer my-representer --release my-vectors --attacks quick
   sklearn-deid audit --release my-vectors --verify report.json
   sklearn-deid audit --redacted redacted/ --model another-model --names staff.txt --output found.json
 
