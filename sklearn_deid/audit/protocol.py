@@ -147,8 +147,10 @@ class AttackResult:
         found = []
         if self.positive_control is not None and self.min_positive_control is not None:
             if not self.positive_control.value >= self.min_positive_control:  # NaN fails
+                # Rounded down: 0.8997 is below 0.9.
+                reached = np.floor(1000.0 * self.positive_control.value + 1e-9) / 1000.0
                 found.append(
-                    f"The positive control reached {self.positive_control.value:.3f} where nothing is hidden; at least "
+                    f"The positive control reached {reached:.3f} where nothing is hidden; at least "
                     f"{self.min_positive_control:.3f} is needed."
                 )
         if self.negative_control is not None and not _at_chance(self.negative_control, self._chance):

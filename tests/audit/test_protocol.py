@@ -31,6 +31,11 @@ def test_positive_control_must_reach_its_bar():
     assert result(0.5, positive_control=Estimate.from_counts(90, 100), min_positive_control=0.9).status == "ok"
 
 
+def test_a_failed_positive_control_is_not_rounded_up_to_its_bar():
+    weak = result(0.5, positive_control=Estimate.from_counts(8997, 10_000), min_positive_control=0.9)
+    assert "reached 0.899 where" in weak.failures[0]
+
+
 def test_a_positive_control_without_a_value_fails():
     """NaN is not below a bar, and passed for a control that had reached the bar."""
     assert result(0.5, positive_control=Estimate(math.nan), min_positive_control=0.9).status == "invalid"
