@@ -26,9 +26,9 @@ _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _STYLE = (
     ".deid-note{font:14px/2.1 system-ui,sans-serif;color:#111;background:#fff;border:1px solid #bbb;border-radius:6px;"
-    "padding:10px 14px;margin:8px 0}"
+    "padding:10px 14px;margin:8px 0;overflow-wrap:anywhere}"
     ".deid-note header{font-size:12px;line-height:1.5;color:#444;margin-bottom:6px}"
-    ".deid-note pre{font:inherit;margin:0;white-space:pre-wrap;overflow-wrap:anywhere}"
+    ".deid-note pre{font:inherit;margin:0;white-space:pre-wrap}"
     ".deid-note mark{color:#111;padding:2px 4px;border-radius:4px;unicode-bidi:isolate}"
     ".deid-note mark b{font-size:10px;letter-spacing:.03em}"
 )

@@ -148,3 +148,10 @@ def test_several_notes_and_none():
     assert repr(AnnotationView([NOTE, Document("n2", "")])) == "AnnotationView(2 documents, 2 spans)"
     assert AnnotationView([NOTE, Document("n2", "")]).to_html().count('<div class="deid-note">') == 2
     assert AnnotationView([]).to_html().count("<div") == 0
+
+
+def test_a_long_id_stays_in_its_frame():
+    """Only the text of the note was broken inside of words."""
+    html = AnnotationView(Document("n" * 200, "Fine.")).to_html()
+    frame = html[html.index(".deid-note{") : html.index("}")]
+    assert "overflow-wrap:anywhere" in frame
