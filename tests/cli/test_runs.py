@@ -198,6 +198,18 @@ def test_ids_that_a_spreadsheet_would_run_do_not_enter_the_key_file(run, model, 
     assert "HYPERLINK" not in (tmp_path / "key.csv").read_text(encoding="utf-8")
 
 
+def test_an_empty_file_is_redacted_and_an_empty_folder_is_an_error(run, model, tmp_path):
+    """An export of a day can be empty. A folder without notes is a wrong path or a wrong format."""
+    (tmp_path / "in.jsonl").touch()
+    (tmp_path / "table.csv").write_text("note,id\n")
+    (tmp_path / "folder").mkdir()
+    base = ("redact", "--model", model, "--quiet")
+    assert run(*base, tmp_path / "in.jsonl", "--output", tmp_path / "out.jsonl")[0] == 0
+    assert run(*base, tmp_path / "table.csv", "--output", tmp_path / "out.csv", "--text-column", "note")[0] == 0
+    code, _, err = run(*base, tmp_path / "folder", "--output", tmp_path / "out")
+    assert (code, "holds no file ending in .txt" in err) == (2, True)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_pipes_devices_and_links_are_no_notes(run, model, tmp_path):
     folder = tmp_path / "notes"
