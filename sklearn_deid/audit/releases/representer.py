@@ -126,14 +126,12 @@ class ReleasedRepresenter(VectorRelease):
         data, pairs = self.data, self.pairs
         # Sentences with a token that can be replaced.
         rows = np.unique(np.searchsorted(pairs.offsets, pairs.eligible, side="right") - 1)
-        groups = np.arange(len(rows)) if data.groups is None else np.unique(data.groups[rows], return_inverse=True)[1]
-        rng = np.random.default_rng(data.seed)
-        members = (rng.permutation(groups.max() + 1) < (groups.max() + 1) / 2)[groups]
-        train, X, y = training_of_representer(self.representer), data.X[rows], data.y[rows]
-        known = None if data.groups is None else groups
-        given = None if known is None else known[members]
-        released = ReleasedTagger(train(X[members], y[members], data.seed, given), members)
-        return MembershipKnowledge(train, X, y, known), released, _of_the_representer
+        train, X, y, groups = training_of_representer(self.representer), data.X[rows], data.y[rows], data.groups
+        known = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+        patients, rng = np.arange(len(rows)) if known is None else known, np.random.default_rng(data.seed)
+        members = (rng.permutation(patients.max() + 1) < (patients.max() + 1) / 2)[patients]
+        loss = train(X[members], y[members], data.seed, None if known is None else known[members])
+        return MembershipKnowledge(train, X, y, known), ReleasedTagger(loss, members), _of_the_representer
 
     @property
     def table(self) -> np.ndarray:
