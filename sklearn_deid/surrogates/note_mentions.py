@@ -28,9 +28,10 @@ _RELATIVE_BEHIND = re.compile(r"\s*\((?:[^\W\d_]+\s)?([^\W\d_]+)\)")
 _START_OF_RANGE = re.compile(r"\d{1,2}\.?")
 # Signs between two places, or a word such as "on" between a place and a date.
 _FROM_PLACE = re.compile(r"[^\w\n]*(?:[^\W\d_]{1,3}[^\w\n]*)?")
-# Codes of letters, tags, invisible characters, letters of full width, misread letters, and hyphens at ends of lines.
+# Codes of letters, tags, invisible characters, letters of full width, letters that may look like Latin letters, misread
+# letters, and hyphens at ends of lines.
 _CODED = re.compile(
-    "[&%<\\\\\u00ad\u200b-\u200f\u2060\ufeff\uff21-\uff5a]|[\u00c3-\u00c5][\u0080-\u00bf\u2013-\u2122]"
+    "[&%<\\\\\u00ad\u0251\u0261\u0370-\u058f\u200b-\u200f\u2060\ufeff\uff21-\uff5a]|[\u00c3-\u00c5][\u0080-\u00bf\u2013-\u2122]"
     r"|[-\u2010\u2011][ \t]*[\r\n]"
 )
 _WITH_NAMES = frozenset((*NAMES, *PLACES, "street", "hospital", "institution"))

@@ -95,6 +95,15 @@ _VOWEL, _LENGTH_OF_NAMES = re.compile("[AEIOUY\u00c0-\u00de]"), 5
 # Signs of abbreviations: no vowel, or three consonants in a row.
 _ABBREVIATION = re.compile("(?i)[^aeiouy\u00c0-\u00fe]{3}|\\A[^aeiouy\u00c0-\u00fe]+\\Z")
 _SMALL_BEHIND = re.compile(f"(?<=['\u2019])[{_SMALL}]")
+# Letters of other scripts, and of phonetics, that look like Latin letters.
+_LOOK_ALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u051b\u051d\u0410\u0412\u0415\u0405"
+    "\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u03bf\u0391\u0392\u0395\u0396\u0397\u0399"
+    "\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u0578\u057d\u0585\u0570\u0251\u0261",
+    "aeopcyxsijdhqwABESIJKMHOPCTYXoABEZHIKMNOPTYXnuohag",
+)
+_LIKE = "[" + "".join(map(chr, _LOOK_ALIKES)) + "]+"
+_LOOK_ALIKE = re.compile(rf"(?<=[A-Za-z\u00c0-\u024f]){_LIKE}|{_LIKE}(?=[A-Za-z\u00c0-\u024f])")
 # Signs before a line break, without which no line is joined.
 _BREAK_AFTER_SIGN = re.compile(rf"[-/\u00ad\u2010\u2011\u2013][ \t]{{0,4}}{_BREAK}")
 # Characters that no rule for unusual forms of single characters changes: ASCII and the letters of Latin-1.
@@ -123,6 +132,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     combining marks after a letter of these         the letter, with its accent if there is such a
     scripts                                         letter
     full-width, mathematical and circled letters    the letter
+    letters that look like Latin letters, in words  the Latin letter
     digits of any script                            0 to 9
     curly quotes                                    ``'`` and ``"``
     dashes and hyphens of any length                ``-``
@@ -184,6 +194,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
         reading = reading.edited([Edit(*found.span(), _unmarked(found[0])) for found in _MARKED.finditer(reading.text)])
         # After the marks: a digit or letter of another form may have carried one.
         reading = reading.translated(_single_characters())
+        seen = _LOOK_ALIKE.finditer(reading.text)
+        reading = reading.edited([Edit(*found.span(), found[0].translate(_LOOK_ALIKES)) for found in seen])
         signs = [Edit(*found.span(), chr(ord(found[0]) - 0xFEE0)) for found in _WIDE_SIGN.finditer(reading.text)]
         reading = reading.edited(signs)
         ligatures = [Edit(*found.span(), _LIGATURES[found[0]]) for found in _LIGATURE.finditer(reading.text)]

@@ -125,6 +125,7 @@ def test_two_capitals_beside_a_surname_are_the_initials_of_the_person(locale):
     "written",
     [
         r"Z\x{fc}xler",
+        "Z\u00fcxl\u0435r",
         r"Z\u00fcxler",
         "Z&uuml;xler",
         "Z&#252;xler",

@@ -135,10 +135,13 @@ def test_letters_with_signs_between(sign):
         ("o'nEIL, bEN", "O'Neil, Ben"),
         ("bEN o'NEIL-mCdONALD", "Ben O'Neil-McDonald"),
         ("tRNA, mRNA; aVR, aVL; cAMP, cGMP; tPA, aPTT", "tRNA, mRNA; aVR, aVL; cAMP, cGMP; tPA, aPTT"),
+        ("Vo\u0455s, \u0420aul", "Voss, Paul"),
+        ("\u0391nn Li\u0578den", "Ann Linden"),
+        ("IFN\u03b3 and \u0418\u0432\u0430\u043d", "IFN\u03b3 and \u0418\u0432\u0430\u043d"),
         ("\u00e9MILE aLDER", "\u00c9mile Alder"),
     ],
 )
-def test_names_of_messages_and_names_typed_with_caps_lock(written, read):
+def test_names_of_messages_and_names_typed_with_caps_lock_or_look_alikes(written, read):
     reading = normalize(f"Seen {written} today")
     assert reading.text == f"Seen {read} today"
     assert [reading.original(i, i + 1) for i in range(len(reading.text))] == [
