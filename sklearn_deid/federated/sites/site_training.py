@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..._atomic import write_file
 from ...exceptions import DeidError, ExchangeError
 from ..held_out_guard import HeldOutGuard
 from ..privacy_ledger import SITE_DELTA, PrivacyLedger, epsilon_text, spent_epsilon
@@ -20,6 +18,7 @@ from ..state_file import read_state, valid_fields, write_state
 from ..value_checks import is_whole
 from ..worker import Worker
 from .asking import ANSWERED, Ask, granted
+from .epoch_history import write_epoch
 from .federation_config import FederationConfig
 from .flare_kits import make_private
 from .masked_exchange import MASK_DTYPE
@@ -309,18 +308,10 @@ class SiteTraining:
         line["is_download_taken"] = self._is_taken
         # JSON has neither NaN nor infinity: a private epoch may draw no patient, and have no loss.
         finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
-        self._write_history({**line, **finite})
+        write_epoch(self.folder / "history.jsonl", {**line, **finite})
         # Before anybody is told of the update: after a crash the same update is sent, not another update of the same
         # number.
         self._save()
-
-    def _write_history(self, line: Mapping[str, Any]) -> None:
-        """Write the line of an epoch, before the epoch is saved. A crash can therefore not lose the line."""
-        path = self.folder / "history.jsonl"
-        lines = path.read_bytes().splitlines() if path.exists() else []
-        # Lines of an epoch that a crash repeats, and parts of lines that earlier versions left on a full disk.
-        kept = [one for one in lines if (number := _epoch_of(one)) is not None and number < line["epoch"]]
-        write_file(path, b"\n".join([*kept, json.dumps(line).encode(), b""]), private=True)
 
     # ---- state
 
@@ -376,15 +367,6 @@ class SiteTraining:
 
     def _learner_file(self, n_epochs: int) -> Path:
         return self.folder / f"learner-{n_epochs}.state"
-
-
-def _epoch_of(line: bytes) -> int | None:
-    """Epoch of a line of the history; None for a part of a line."""
-    try:
-        number = json.loads(line)["epoch"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    return number if is_whole(number) else None
 
 
 def _restore_numbers(guard: Any, names: Mapping[str, str], measured: Mapping[str, Any]) -> None:
