@@ -1,6 +1,7 @@
 """What is read is the ordinary form, each character at its exact place in the note; ordinary text is untouched."""
 
 import html
+import re
 import time
 import unicodedata
 
@@ -187,6 +188,10 @@ def test_no_generated_note_is_read_in_another_way():
 
 @given(st.text(max_size=80) | st.text(alphabet="Aa1-\n\r \u00ad\u200b\u0301\uff21\ufb01\u2019&#;x5 .", max_size=80))
 def test_places_are_exact_for_any_text(text):
+    # Only what was typed with caps lock is read in the other casing: a small letter, and behind it a capital.
+    may_be_inverted = re.search(
+        "x.*X", "".join("X" if c.isupper() else "x" for c in html.unescape(text) if c.isalpha())
+    )
     for layout in (True, False):
         reading = normalize(text, layout=layout)
         places = [reading.original(i, i + 1) for i in range(len(reading.text))]
@@ -195,7 +200,8 @@ def test_places_are_exact_for_any_text(text):
         # What is one character in both is that character, its usual form, or what was meant, never another place.
         for c, (start, end) in zip(reading.text, places, strict=True):
             if text[start:end].isascii() and end - start == 1:
-                assert text[start].lower() == c.lower() or text[start] + c in (*CONFUSED, "_ ", "^,", "^ ")
+                is_other_case = c == text[start].swapcase() and may_be_inverted
+                assert text[start] == c or is_other_case or text[start] + c in (*CONFUSED, "_ ", "^,", "^ ")
         starts, ends = reading.originals(range(len(places)), range(1, len(places) + 1))
         assert list(zip(starts, ends, strict=True)) == places
 
