@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Set
+from contextlib import suppress
 from io import FileIO
 from os import PathLike
 from pathlib import Path
@@ -161,10 +162,11 @@ class DocumentWriter:
         self._written = set(self.completed)
         self._made: set[tuple[int, int]] = set()
         self._stream: FileIO | None = None
-        if self.format.one_document:
-            self.path.mkdir(parents=True, exist_ok=True)
-        else:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        folder = self.path if self.format.one_document else self.path.parent
+        # From the inside to the outside.
+        self._new_folders = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        if not self.format.one_document:
             self._stream = open_part(self.path, overwrite=overwrite, resume=resume)
 
     def check(self, documents: Iterable[Document]) -> None:
@@ -216,6 +218,9 @@ class DocumentWriter:
     def close(self) -> None:
         """Close the writer. A file with many documents is then renamed to its final name, unless writing has failed."""
         if self._stream is not None and not self._stream.closed:
+            # A rename can reach the disk before the content does, so the content is synced first.
+            with naming(self.path):
+                os.fsync(self._stream.fileno())
             self._stream.close()
             part = part_of(self.path)
             if self.format.pack is not None:
@@ -223,14 +228,18 @@ class DocumentWriter:
             os.replace(part, self.path)
 
     def discard(self, kept: Set[str] = frozenset()) -> None:
-        """Close the writer and remove the written files, except for files whose names are in ``kept``."""
+        """Close the writer and remove what it has made, except for files whose names are in ``kept``."""
         if self._stream is not None:
             self._stream.close()
             part_of(self.path).unlink(missing_ok=True)
-            return
-        names = {file_name(doc_id, suffix) for doc_id in self._written for suffix in self.format.suffixes}
-        for name in names - kept:
-            (self.path / name).unlink(missing_ok=True)
+        else:
+            names = {file_name(doc_id, suffix) for doc_id in self._written for suffix in self.format.suffixes}
+            for name in names - kept:
+                (self.path / name).unlink(missing_ok=True)
+        # An empty folder would look like a result.
+        with suppress(OSError):
+            for folder in self._new_folders:
+                folder.rmdir()
 
     def __enter__(self) -> DocumentWriter:
         return self

@@ -119,6 +119,25 @@ def test_an_interrupted_corpus_leaves_no_part_that_looks_whole(name, tmp_path, m
     assert len(written) == 3 and snapshot(tmp_path) == {"other.txt": b"Kept."}
 
 
+@pytest.mark.parametrize("name", [*FOLDERS, "jsonl"])
+def test_a_corpus_that_is_refused_leaves_no_new_folder(name, tmp_path):
+    """An empty folder looked like the result of a conversion."""
+    (tmp_path / "there").mkdir()
+    file = "x.jsonl" if name == "jsonl" else ""
+    for target in (tmp_path / "new" / "inner" / file, tmp_path / "there" / file):
+        with pytest.raises(CorpusFormatError, match="twice"):
+            write_corpus([bare(NOTES)[0]] * 2, target, format=name)
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
+
+
+def test_a_file_with_all_notes_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """After a power failure, a redacted .jsonl file was there under its name and ended in the middle."""
+    synced, fsync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append((os.fstat(fd).st_ino, os.fstat(fd).st_size)), fsync(fd)))
+    write_corpus(NOTES, path := tmp_path / "x.jsonl")
+    assert synced == [(path.stat().st_ino, path.stat().st_size)]
+
+
 def test_a_file_is_renamed_from_its_own_folder(tmp_path, monkeypatch):
     seen = []
     real = os.replace
