@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from .._lazy import quick_imports
@@ -36,10 +36,11 @@ from .options import (
 )
 from .recorded_output import NoteState
 
+if TYPE_CHECKING:
+    from .mapped_surrogates import MappedSurrogates
+
 #: Function that makes the output of a note from the note and its spans: a document, or replacements for a file.
 Result = Callable[[Document, tuple[Span, ...]], Any]
-#: Function that reads a note that an earlier run has finished, and writes nothing.
-Learn = Callable[[Document, tuple[Span, ...]], object]
 
 
 @dataclass
@@ -176,13 +177,14 @@ def annotate_notes(
     *,
     verb: str,
     quiet: bool,
-    learn: Learn | None = None,
+    learn: MappedSurrogates | None = None,
 ) -> int:
     """Tag all notes and write the result of each note.
 
     Ids and digests of the notes are held in memory, but no finished text.
 
-    With ``learn``, finished notes of known patients are tagged again, because later results depend on these notes.
+    With ``learn``, finished notes of known patients are tagged again, because later results depend on these notes, and
+    so are notes that the mapping lacks.
 
     Returns
     -------
@@ -222,29 +224,28 @@ def annotate_notes(
 
 
 class ReadAgain:
-    """Notes that an earlier run has finished, and that this run reads again because later notes depend on these notes.
+    """Notes that an earlier run has finished, and that this run reads again.
+
+    Later notes can depend on these notes, or the mapping lacks their originals.
 
     Some rules of surrogates use the earlier notes of a patient: the rules for initials, typing errors, orders of dates
     and languages. If a resumed run did not read these notes again, a person could have two surrogates.
 
     Parameters
     ----------
-    learn : callable
-        Function that reads a note with its spans.
+    learn : MappedSurrogates
+        Reads a note with its spans.
     after : callable, optional
         Function that is called after each note that `take` has read.
     """
 
-    def __init__(self, learn: Learn, after: Callable[[], object] | None = None) -> None:
+    def __init__(self, learn: MappedSurrogates, after: Callable[[], object] | None = None) -> None:
         self._learn, self._after = learn, after
         self._names: set[str] = set()
 
     def wants(self, document: Document) -> bool:
-        """Whether later notes can depend on this finished note, so that the note must be read again.
-
-        If so, `take` expects the note.
-        """
-        wanted = known_id(document.patient_id) is not None
+        """Whether this finished note must be read again. If so, `take` expects the note."""
+        wanted = known_id(document.patient_id) is not None or self._learn.lacks(document)
         if wanted:
             self._names.add(document.doc_id)
         return wanted
@@ -261,9 +262,10 @@ class ReadAgain:
         return True
 
     def read(self, document: Document, spans: tuple[Span, ...]) -> None:
-        """Read a note. Failures are ignored, because the earlier run has listed them."""
-        with TaggerFailure():
-            self._learn(document, spans)
+        """Read a note. Failures are ignored, because the earlier run has listed them, unless they end the run."""
+        with TaggerFailure() as failure:
+            self._learn.learn(document, spans)
+        check_system(failure.error)
 
 
 def _pending(

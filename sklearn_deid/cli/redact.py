@@ -164,9 +164,9 @@ def _run_documents(arguments: argparse.Namespace) -> int:
         stamp=_stamp(arguments, "redact documents", replacements),
     )
     with ExitStack() as stack:
-        result, _ = replacements.of_notes(stack)
+        result, learn = replacements.of_notes(stack)
         model = load_deidentifier(arguments)
-        return annotate_notes(source, model, output, result, verb="redacted", quiet=arguments.quiet)
+        return annotate_notes(source, model, output, result, verb="redacted", quiet=arguments.quiet, learn=learn)
 
 
 def _check_fit(arguments: argparse.Namespace, refused: Sequence[str], kind: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -13,8 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from .._atomic import naming
-from ..exceptions import CorpusFormatError, DeidError
+from ..exceptions import DeidError
 from ..surrogates import (
     LOCALES,
     RULES,
@@ -23,13 +20,12 @@ from ..surrogates import (
     Replacement,
     SurrogateEngine,
     note_replacements,
-    read_mapping,
     read_or_make_key,
     rewritten,
 )
-from ..surrogates.mapping_file import mapping_row
 from ..text import Document, Span
-from .annotating import Learn, Result
+from .annotating import Result
+from .mapped_surrogates import MappedSurrogates
 from .note_output import check_apart, check_no_work_file
 from .options import count
 
@@ -94,8 +90,8 @@ class PhiReplacements:
         # The lists of Faker are drawn from: other lists give other surrogates for the same key.
         return {**given, "rules": RULES, "faker": version("faker")}
 
-    def result(self, stack: ExitStack) -> tuple[Result, Learn | None]:
-        """Function that redacts a note, and function that only reads a note; the stack closes further outputs."""
+    def result(self, stack: ExitStack) -> tuple[Result, MappedSurrogates | None]:
+        """Function that redacts a note, and for surrogates, their maker; the stack closes further outputs."""
         replacements, learn = self.of_notes(stack)
 
         def redacted(document: Document, spans: tuple[Span, ...]) -> Document:
@@ -106,27 +102,18 @@ class PhiReplacements:
 
     def of_notes(
         self, stack: ExitStack
-    ) -> tuple[Callable[[Document, tuple[Span, ...]], list[Replacement]], Learn | None]:
-        """Function from a note and its spans to replacements; for surrogates, also a function that only reads."""
+    ) -> tuple[Callable[[Document, tuple[Span, ...]], list[Replacement]], MappedSurrogates | None]:
+        """Function from a note and its spans to replacements, and for surrogates, their maker."""
         if self.arguments.mode != SURROGATE:
             replacements = note_replacements(self.arguments.mode)
             return lambda document, spans: replacements(replace(document, spans=spans)), None
         settings = {"locale": self.arguments.locale, "date_shift": self.arguments.date_shift}
         engine = SurrogateEngine(key=self.key, **{name: given for name, given in settings.items() if given is not None})
-        mapping, earlier = None, frozenset[bytes]()
+        mapping = None
         if self.arguments.mapping is not None and self.key is not None:
             mapping = stack.enter_context(MappingFile(Path(self.arguments.mapping), self.key))
-            # A stopped run may have written a note here and not into its output: the resumed run redacts it again.
-            earlier = frozenset(map(_digest, read_mapping(mapping.path, self.key)))
-
-        def surrogates(document: Document, spans: tuple[Span, ...]) -> list[Replacement]:
-            annotated = replace(document, spans=spans)
-            found = engine.replacements(annotated)
-            if mapping is not None and _digest(mapping_row(annotated, found)) not in earlier:
-                _write(mapping, annotated, found)
-            return found
-
-        return surrogates, lambda document, spans: engine.replacements(replace(document, spans=spans))
+        surrogates = MappedSurrogates(engine, mapping, self.key)
+        return surrogates.replacements, surrogates
 
 
 def _check_options(arguments: Namespace) -> None:
@@ -149,21 +136,3 @@ def _check_files(arguments: Namespace) -> None:
             )
         check_no_work_file(path, output)
 
-
-def _digest(row: dict[str, Any]) -> bytes:
-    return sha256(json.dumps(row).encode()).digest()
-
-
-def _write(mapping: MappingFile, note: Document, replacements: Sequence[Replacement]) -> None:
-    """Write a line of the mapping.
-
-    If a line of the mapping cannot be written, the run ends, since later lines could not be written, either.
-    """
-    reason = None
-    with naming(mapping.path):
-        try:
-            mapping.write(note, replacements)
-        except CorpusFormatError as error:
-            reason = error.message.removesuffix(".")
-    if reason is not None:
-        raise OSError(errno.EBUSY, reason, str(mapping.path))

@@ -18,8 +18,9 @@ from ..io.tables.sql import SqlTable
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, Span
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from .annotating import Account, Learn, ReadAgain, Result, check_system, results_of
+from .annotating import Account, ReadAgain, Result, check_system, results_of
 from .failures import DONE, SOME_WITHHELD
+from .mapped_surrogates import MappedSurrogates
 from .sql_output import SqlOutput
 from .table_output import TableOutput
 
@@ -108,11 +109,12 @@ def redact_table(
     result: Result,
     *,
     quiet: bool,
-    learn: Learn | None = None,
+    learn: MappedSurrogates | None = None,
 ) -> int:
     """Redact the texts of a table.
 
-    With ``learn``, finished texts of known patients are tagged again, because later results depend on these texts.
+    With ``learn``, finished texts of known patients are tagged again, because later results depend on these texts, and
+    so are texts that the mapping lacks.
 
     Returns
     -------
@@ -151,7 +153,7 @@ class _Work:
 
 class _TableRun:
     def __init__(
-        self, table: Table | SqlTable, output: TableOutput | SqlOutput, result: Result, learn: Learn | None
+        self, table: Table | SqlTable, output: TableOutput | SqlOutput, result: Result, learn: MappedSurrogates | None
     ) -> None:
         self.table, self.output, self.result = table, output, result
         self.again = None if learn is None else ReadAgain(learn, self._go_on)

@@ -236,3 +236,49 @@ def test_a_mapping_holds_each_note_once_after_a_stop(run, one_patient, tmp_path,
     assert run(*command, "--resume")[0] == 0
     ids = [row["doc_id"] for row in read_mapping(mapping, read_or_make_key(key))]
     assert len(ids) == len(set(ids)) == 3
+
+
+@pytest.mark.parametrize("more", [(), ("--text-column", "text", "--id-column", "doc_id")])
+def test_a_resumed_run_completes_a_mapping_that_has_lost_lines(run, one_patient, tmp_path, monkeypatch, more):
+    """After a power failure, or if the mapping was moved away, the originals of finished notes were in no mapping."""
+    pytest.importorskip("cryptography")
+    monkeypatch.setattr(json_lines, "CHUNK_ROWS", 1)
+    (tmp_path / "secret").mkdir()
+    key, mapping = tmp_path / "secret" / "key", tmp_path / "secret" / "mapping"
+    options = ("--mode", "surrogate", "--locale", "en", "--key-file", key, "--mapping", mapping, "--quiet", *more)
+    command = ("redact", one_patient, "--model", tmp_path / "model", *options, "--output", tmp_path / "o.jsonl")
+
+    def rows():
+        return {row["doc_id"]: row["replacements"] for row in read_mapping(mapping, read_or_make_key(key))}
+
+    assert run(*command)[0] == 0
+    whole, lines = rows(), mapping.read_bytes().splitlines(keepends=True)
+    assert len(whole) == 3
+    for n_kept in (3, 1):
+        mapping.write_bytes(b"".join(lines[: n_kept + 1]))
+        assert run(*command, "--resume")[0] == 0
+        assert rows() == whole and len(mapping.read_bytes().splitlines()) == 4
+    mapping.unlink()
+    assert run(*command, "--resume")[0] == 0
+    assert rows() == whole
+
+    def full(self, line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    mapping.write_bytes(lines[0])
+    monkeypatch.setattr(MappingFile, "_append", full)
+    assert run(*command, "--resume")[0] == 2
+
+
+def test_a_resumed_run_over_documents_completes_the_mapping(run, one_patient, tmp_path):
+    pytest.importorskip("cryptography")
+    for name in ("secret", "raw"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "raw" / "a.txt").write_text("Seen today:\nMaria Quillwick\nNo pain.", encoding="utf-8")
+    key, mapping = tmp_path / "secret" / "key", tmp_path / "secret" / "mapping"
+    options = ("--mode", "surrogate", "--locale", "en", "--key-file", key, "--mapping", mapping, "--quiet")
+    command = ("redact", tmp_path / "raw", "--documents", "--model", tmp_path / "model", *options)
+    assert run(*command, "--output", tmp_path / "out")[0] == 0
+    mapping.unlink()
+    assert run(*command, "--output", tmp_path / "out", "--resume")[0] == 0
+    assert [row["doc_id"] for row in read_mapping(mapping, read_or_make_key(key))] == ["a.txt"]
