@@ -117,6 +117,23 @@ def test_an_export_of_label_studio_names_its_predictions_by_number(tmp_path):
         read_corpus(tmp_path / "export.json")
 
 
+def test_an_annotator_of_label_studio_may_accept_all_predictions(tmp_path):
+    """Label Studio keeps the scores of accepted spans: `train` refused such an export as one that nobody has read."""
+    write_corpus([NOTE], tmp_path / "tasks.json")
+    (task,) = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
+    accepted = [{**region, "origin": "prediction"} for region in task["predictions"][0]["result"][:1]]
+    exported = {**task, "annotations": [{"result": accepted, "lead_time": 12.5, "parent_prediction": 286}]}
+    put(tmp_path, {"export.json": json.dumps([exported])})
+    (found,) = read_gold(tmp_path / "export.json")
+    assert found.spans == (Span(2, 9, "PATIENT"),) and accepted[0]["score"] == 0.5
+    # The action "Create Annotations From Predictions" takes no time of an annotator.
+    for seconds in (None, 0, "12.5", True):
+        exported["annotations"][0]["lead_time"] = seconds
+        put(tmp_path, {"export.json": json.dumps([exported])})
+        with pytest.raises(CorpusFormatError, match="All spans have the confidence of a model"):
+            read_gold(tmp_path / "export.json")
+
+
 def test_label_studio_repeats_the_text_as_the_browser_shows_it(tmp_path):
     """Spans with a line break or two blanks were refused: their text has a written "\\n", or one blank."""
     text = "\U0001f469 Mr.  Ann\nRoe came."

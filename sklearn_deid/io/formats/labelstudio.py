@@ -8,6 +8,10 @@ shows that an annotator has read the document. The reader reads the annotation. 
 the only prediction. Without annotation and prediction, the document has no spans. A task with several annotations is an
 error, because the annotators may disagree.
 
+Label Studio keeps the scores of predicted spans in an annotation. If an annotator has worked on the annotation
+(``lead_time``), the spans have no confidence, because the annotator has accepted them. The action "Create Annotations
+From Predictions" makes annotations that nobody has read, without ``lead_time``.
+
 Document id, patient id and metadata are columns of ``data``, which Label Studio keeps. The format does not store the
 category of a span. Without ``doc_id``, the id of a document is the ``id`` of the task. Offsets count code points. Older
 versions of Label Studio counted UTF-16 units. The reader recognises these offsets by the repeated text of a region.
@@ -108,7 +112,7 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
         raise place.error(f"{what} needs 'data' with a 'text'.")
     document = task_document(place, data, what, _doc_id(task, name), "meta")
     place = place._replace(doc_id=document.doc_id)
-    regions = _regions(place, task)
+    regions, is_read = _regions(place, task)
     of_spans = [region for region in regions if isinstance(region, dict) and _is_labelled(region)]
     if len({str(region["to_name"]) for region in of_spans if "to_name" in region}) > 1:
         raise place.error("The regions belong to several texts of the task, such as a title. Keep those of one text.")
@@ -119,11 +123,11 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
         if not _says_more(region, labelled)
         for span in _spans(place, document.text, region, f"number {number}")
     ]
-    return replace(document, spans=tuple(spans))
+    return replace(document, spans=tuple(replace(span, confidence=None) if is_read else span for span in spans))
 
 
-def _regions(place: SourceLocation, task: dict[str, Any]) -> list[Any]:
-    """Regions of the annotation or, without an annotation, of the prediction."""
+def _regions(place: SourceLocation, task: dict[str, Any]) -> tuple[list[Any], bool]:
+    """Regions of the annotation or, without an annotation, of the prediction; and whether an annotator took time."""
     rows, predictions = (task.get(name, []) for name in ("annotations", "predictions"))
     if not _are_objects(rows) or not isinstance(predictions, list):
         raise place.error("'annotations' and 'predictions' must be lists of objects, as in the export \"JSON\".")
@@ -141,7 +145,8 @@ def _regions(place: SourceLocation, task: dict[str, Any]) -> list[Any]:
     result = chosen[0].get("result") if chosen else []
     if not isinstance(result, list):
         raise place.error("A 'result' must be a list of regions.")
-    return result
+    seconds = chosen[0].get("lead_time") if annotations else None
+    return result, isinstance(seconds, int | float) and seconds is not True and seconds > 0
 
 
 def _are_objects(rows: Any) -> bool:
