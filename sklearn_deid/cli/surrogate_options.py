@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
@@ -135,4 +135,3 @@ def _check_files(arguments: Namespace) -> None:
                 "The key and the mapping must not be in the output: they restore the originals.", path=str(path)
             )
         check_no_work_file(path, output)
-
