@@ -196,6 +196,20 @@ def select_download(
     return np.flatnonzero(largest_mask(keys, n_shared(download_fraction, len(keys)), rng))
 
 
+def largest_number(bound: float, dtype: str) -> float:
+    """Largest number of a floating-point type that is at most ``bound``.
+
+    Examples
+    --------
+    >>> largest_number(0.3, "float16"), largest_number(1e6, "float16"), largest_number(0.5, "float32")
+    (0.2998046875, 65504.0, 0.5)
+    """
+    kind = np.dtype(dtype).type
+    with np.errstate(over="ignore"):
+        number = kind(bound)
+    return float(number if float(number) <= bound else np.nextafter(number, kind(0.0)))
+
+
 def check_upload(owner: str, threshold: float, clip: float, selection: str) -> None:
     """Raise ValueError for a negative threshold, a clip that is not positive, and an unknown selection."""
     check_parameter(owner, "threshold", threshold, 0.0 <= threshold < math.inf, "a number of at least 0")

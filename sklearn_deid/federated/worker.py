@@ -17,7 +17,7 @@ from .held_out_guard import HeldOutGuard
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyLedger
 from .rotating_guard import RotatingGuard
-from .selection import Selected, check_finite_vector, check_upload, select_upload
+from .selection import Selected, check_finite_vector, check_upload, largest_number, select_upload
 from .sparse import DTYPES, SparseUpdate
 from .state_file import generator_from, generator_state, read_state, valid_fields, write_state
 from .value_checks import check_choice, check_parameter
@@ -58,7 +58,8 @@ class WorkerSettings:
         theta_d, the fraction of all parameters that is replaced before an epoch. With high values, the updates of other
         workers disturb the training. In Festag & Spreckelsen (2020), the networks fluctuated with 0.5.
     clip : float, default=10.0
-        gamma, the largest magnitude of a sent value.
+        gamma, the largest magnitude of a sent value, before `GaussianUpload` adds noise. Rounding to ``upload_dtype``
+        does not exceed the clip (``sent_clip``).
     threshold : float, default=1e-4
         tau. Values whose magnitude is at most tau are not sent.
     selection : {"random", "largest"}, default="random"
@@ -89,6 +90,17 @@ class WorkerSettings:
             check_parameter("WorkerSettings", name, value, 0.0 <= value <= 1.0, "a number from 0 to 1")
         check_upload("WorkerSettings", self.threshold, self.clip, self.selection)
         check_choice("WorkerSettings", "upload_dtype", self.upload_dtype, DTYPES)
+        wanted = f"a positive number of the type {self.upload_dtype}, or more"
+        check_parameter("WorkerSettings", "clip", self.clip, self.sent_clip > 0.0, wanted)
+
+    @property
+    def sent_clip(self) -> float:
+        """Largest number of the type ``upload_dtype`` that is at most ``clip``.
+
+        Rounding to the type would otherwise lengthen clipped values, so that a server with the same limit would refuse
+        the update.
+        """
+        return largest_number(self.clip, self.upload_dtype)
 
     def check_privacy(self, privacy: GaussianUpload | SparseVectorUpload | None) -> None:
         """Raise ValueError for settings under which the noise would give no guarantee."""
@@ -332,10 +344,11 @@ class Worker:
             # shape: (n,)
             delta = check_finite_vector(delta + self._unsent)
         if self.privacy is None:
-            options = (settings.upload_fraction, settings.threshold, settings.clip, settings.selection)
+            options = (settings.upload_fraction, settings.threshold, settings.sent_clip, settings.selection)
             chosen = select_upload(delta, *options, rng)
         else:
-            chosen, event = self.privacy.select(delta, settings.upload_fraction, settings.threshold, settings.clip, rng)
+            numbers = settings.upload_fraction, settings.threshold, settings.sent_clip
+            chosen, event = self.privacy.select(delta, *numbers, rng)
             self.ledger.add(event)
         # A worker that has never downloaded starts from version 0.
         version = 0 if self.version is None else self.version

@@ -10,6 +10,7 @@ from sklearn_deid.federated import (
     GaussianUpload,
     Learner,
     ParameterServer,
+    ServerLimits,
     SparseUpdate,
     SparseVectorUpload,
     Worker,
@@ -224,6 +225,27 @@ def test_only_the_own_state_is_restored(tmp_path):
 def test_wrong_settings(fields):
     with pytest.raises(ValueError, match=r"fraction|clip|threshold|selection|'upload_dtype' .* float32, float16"):
         WorkerSettings(**fields)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("privacy", [None, SparseVectorUpload(50.0)])
+@pytest.mark.parametrize("clip", [0.05, 0.1, 0.3, 0.7])
+def test_no_value_of_a_message_is_beyond_the_clip(clip, privacy, dtype):
+    """Rounding lengthened clipped values: a server with the same limit refused the update after the training."""
+    settings = WorkerSettings(1.0, clip=clip, threshold=0.0, upload_dtype=dtype)
+    sender = worker([np.full(3, 99.0)], settings, privacy=privacy)
+    sender.local_epoch()
+    sender.select_upload()
+    message = sender.pending[0]
+    assert clip * 0.999 < SparseUpdate.from_bytes(message).largest() <= clip
+    server = ParameterServer(np.zeros(3), MODEL, ServerLimits(max_abs=clip, max_norm=9.0))
+    assert server.upload(message, "site", 0)
+
+
+def test_a_clip_that_half_precision_cannot_send_is_refused():
+    assert WorkerSettings(clip=1e-9).sent_clip == pytest.approx(1e-9)
+    with pytest.raises(ValueError, match="'clip' .* positive number of the type float16"):
+        WorkerSettings(clip=1e-9, upload_dtype="float16")
 
 
 @pytest.mark.parametrize(

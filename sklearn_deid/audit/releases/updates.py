@@ -13,7 +13,7 @@ import numpy as np
 from ...federated.layout import ParameterLayout
 from ...federated.noise import GaussianUpload, SparseVectorUpload
 from ...federated.patient_privacy import PatientPrivacy
-from ...federated.selection import n_shared
+from ...federated.selection import largest_number, n_shared
 from ...federated.sparse import SparseUpdate
 from ...federated.tagger_learner import tagger_layout
 from ...tagging.pretrained_encoder import PretrainedEncoder
@@ -101,9 +101,9 @@ class ReleasedExchange:
         # statement.
         if isinstance(stated, SparseVectorUpload):
             n_most, own = n_shared(self._upload_fraction, self._layout.size), SparseVectorUpload(stated.epsilon)
-            scales, grid = own.scales(n_most, self._clip), own.grid(n_most, self._clip)
-            # A type of fewer digits rounds the clip, and leaves other values on their grid, whose steps it can write.
-            clip = float(self._sent_as.type(self._clip))
+            # Workers clip to a number of the sent type, which leaves other values on their grid.
+            clip = largest_number(self._clip, str(self._sent_as))
+            scales, grid = own.scales(n_most, clip), own.grid(n_most, clip)
             return SparseVectorUploads(indices, values, self._layout.size, clip, *scales, grid, self._starts)
         std = stated.noise_multiplier * stated.norm_bound
         grid = GaussianUpload(stated.noise_multiplier, stated.norm_bound).grid()

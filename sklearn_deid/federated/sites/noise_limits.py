@@ -24,10 +24,12 @@ def check_noise(agreement: FederationConfig, settings: SiteSettings) -> None:
         return
     server = agreement.new_server()
     # Nothing is sent, and no value depends on notes: a constant generator makes the result reproducible.
-    options = (settings.upload_fraction, settings.threshold, settings.clip, np.random.default_rng(0))
+    worker = settings.worker_settings()
+    options = (worker.upload_fraction, worker.threshold, worker.sent_clip, np.random.default_rng(0))
     chosen = privacy.select(np.zeros(server.size, np.float32), *options)[0]
     try:
-        server.check(SparseUpdate(chosen.indices, chosen.values, server.size, server.model), "site", 0)
+        update = SparseUpdate(chosen.indices, chosen.values, server.size, server.model)
+        server.check(update.to_bytes(worker.upload_dtype), "site", 0)
     except ExchangeError as error:
         raise ExchangeError(
             f"The server would refuse updates with this noise: {error.message} With the same epsilon, a smaller --clip "
