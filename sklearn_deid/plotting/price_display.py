@@ -85,10 +85,11 @@ class RecallPriceDisplay:
         """
         drawn, self.figure_ = axes_or_new(ax)
         self.ax_, curve = drawn, self.curve
-        style = line_style(0)
+        # Only markers are visible if all points are equal. A hollow marker does not cover the point of another line.
+        proved = line_style(2) | {"color": GRAY, "markerfacecolor": "none", "linestyle": ":"}
         self.lines_ = [
-            *drawn.plot(curve.recall, curve.precision, label="precision", linewidth=1.2, **style),
-            *drawn.plot(curve.reachable, curve.precision, ":", color=GRAY, label="precision, at the proved recall"),
+            *drawn.plot(curve.recall, curve.precision, label="precision", linewidth=1.2, **line_style(0)),
+            *drawn.plot(curve.reachable, curve.precision, label="precision, at the proved recall", **proved),
             *drawn.plot(curve.recall, curve.hidden, label="hidden text", linewidth=1.2, **line_style(1)),
         ]
         drawn.set_xlabel("Recall on held-out patients")

@@ -52,12 +52,15 @@ def record_html(record: Mapping[str, Any]) -> str:
 
 
 def verdict(result: Mapping[str, Any]) -> str:
-    """Sentences about the notes of `SignOff.to_dict`: leaks, bound, and how many more notes to read."""
+    """Sentences about the notes of `SignOff.to_dict`: leaks, bound, whether the bound reaches the target, and how many
+    more notes to read."""
     notes, settings = result["notes"], result["settings"]
     found = (
-        f"{notes['n_leaks']} of {notes['n']} notes of a random sample leak PHI. "
-        f"With {_exactly(settings['confidence'])} confidence, at most {_at_most(notes['upper'])} of the notes of the "
-        f"release leak. The target is {_exactly(settings['target'])}."
+        f"{notes['n_leaks']} of {notes['n']} notes of a random sample {'leaks' if notes['n_leaks'] == 1 else 'leak'} "
+        f"PHI. With {_exactly(settings['confidence'])} confidence, at most {_at_most(notes['upper'])} of the notes of "
+        f"the release leak. The target is {_exactly(settings['target'])}. "
+        # In words: a print in black and white, a screen reader and a terminal do not show the colour.
+        f"The target is {'reached' if result['passed'] else 'not reached'}."
     )
     if result["passed"]:
         return found

@@ -24,6 +24,22 @@ def test_draws_what_it_is_given():
     figure.canvas.draw()
 
 
+def test_each_line_is_visible_if_all_points_are_equal():
+    """A perfect tagger has the same recall at each bias, and a dotted line of equal points draws nothing."""
+    from matplotlib import pyplot
+
+    equal = PriceCurve([0.0, 1.0], [0.99, 0.99], [0.95, 0.95], [0.9, 0.9], [0.1, 0.1])
+    figure, ax = pyplot.subplots()
+    display = RecallPriceDisplay.from_curve(equal).plot(ax)
+    ax.get_legend().remove()  # its samples are visible in any case
+    for line in display.lines_:
+        figure.canvas.draw()
+        shown = np.asarray(figure.canvas.buffer_rgba()).copy()
+        line.set_visible(False)
+        figure.canvas.draw()
+        assert not np.array_equal(shown, np.asarray(figure.canvas.buffer_rgba())), line.get_label()
+
+
 def test_tagger_without_held_out_patients_is_refused():
     tuned = RecallTunedTagger()
     tuned.price_curve_ = None

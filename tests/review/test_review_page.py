@@ -45,6 +45,13 @@ def test_nothing_is_saved_before_a_note_is_finished(opened):
     assert opened.text("#name") == "n2"
 
 
+def test_screen_readers_distinguish_all_buttons(opened):
+    """One of two buttons "in all" marked a text in all notes, and the other one removed it from all notes."""
+    script = "return [...document.querySelectorAll('button')].map((one) => one.ariaLabel || one.textContent)"
+    names = opened.driver.execute_script(script)
+    assert len(names) > 15 and len(set(names)) == len(names)
+
+
 def test_a_missed_span_is_added_by_selecting_it(opened):
     opened.select(" 3 May").choose_label("DATE").click("#mark").click("#finish")
     (note,) = opened.saved()

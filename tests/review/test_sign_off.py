@@ -171,6 +171,21 @@ def test_bounds_are_rounded_up_and_the_confidence_is_not_rounded():
     assert repr(sign_off).endswith("at most 8.5 % leak)")
 
 
+@pytest.mark.parametrize(
+    ("n_leaks", "leaks", "outcome"),
+    [
+        (0, "0 of 60 notes of a random sample leak PHI", "reached"),
+        (1, "1 of 60 notes of a random sample leaks PHI", "not reached"),
+    ],
+)
+def test_record_says_in_words_whether_the_target_is_reached(n_leaks, leaks, outcome):
+    """Only the colour of a bar said so, which a print in black and white and a screen reader do not show."""
+    sign_off = SignOff(60).assess([note(number, int(number < n_leaks)) for number in range(60)])
+    page = record_html({"result": sign_off.to_dict(), "provenance": {}})
+    assert sign_off.passed_ is (outcome == "reached")
+    assert leaks in page and f"The target is {outcome}." in page
+
+
 def test_one_leak_of_many_is_not_shown_as_none():
     """1 of 30,000 leaking items was shown as 0.00%."""
     read = [note(0, 1, n_hidden=29_999), note(1)]

@@ -312,6 +312,7 @@
     for (let index = first; index < stop; index++) {
       const row = document.createElement("button");
       row.dataset.note = index;
+      row.title = notes[index].id; // a long id is cut
       row.append(work[index].done ? "\u2713 " : "", isolated(notes[index].id), ` (${work[index].spans.length})`);
       row.className = (work[index].done ? "done" : "") + (index === now ? " now" : "");
       rows.append(row);
