@@ -59,6 +59,11 @@ _LISTS = {
     "town": re.compile(r"cities|city_names|towns|municipalities|settlements|communes"),
     "region": re.compile(r"states|regions|provinces|departments|counties|cantons|countries|prefectures"),
 }
+# Blocks with words that stay in names and addresses.
+_PUBLIC_BLOCKS = (
+    *("particles", "short particles", "function words", "birth words", "maiden letters"),
+    *("titles", "additions to titles", "degrees"),
+)
 _LISTED_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -190,6 +195,16 @@ class LocaleWords:
     def particles(self) -> frozenset[str]:
         """Folded nobiliary and family particles."""
         return frozenset(map(fold, self.block("particles")))
+
+    def has_listed_accents(self, word: str) -> bool:
+        """Whether a word has no accents, or those of a public word: N\u00e9e, but not L\u00ea, which is a name."""
+        return word.isascii() or not any(map(str.isalpha, word)) or word.casefold() in self._with_accents
+
+    @cached_property
+    def _with_accents(self) -> frozenset[str]:
+        entries = (entry.casefold() for name in _PUBLIC_BLOCKS for entry in self.block(name))
+        words = (word for entry in entries for word in re.findall(r"[^\W\d_]+", entry))
+        return frozenset(word for word in words if not word.isascii()) | {"n\u00e9e", "n\u00e9"}
 
     @cached_property
     def maiden_words(self) -> frozenset[str]:

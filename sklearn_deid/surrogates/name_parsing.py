@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from .folding import fold
 from .locale_words import LocaleWords
+from .name_particles import APOSTROPHES, hyphenated, is_particle, is_short_particle
 from .titles import are_consonants, title_places
 
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
@@ -15,19 +16,12 @@ KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials",
 CALLED = "person beside a relative"
 # Letter before an apostrophe, as in O'Hara.
 ELIDED = "elided"
-# Particles that begin no name, since they are given names there; others do: De Luca.
-_NEVER_FIRST = ("al", "el")
-# Particles that follow another particle. "Le" is also a surname.
-_SECOND = ("der", "den", "dem", "la", "las", "los")
 # Words before the name of a spouse, or before an earlier name.
 _MARRIED = frozenset(("epouse", "ep", "verw", "verh", "gesch"))
 # Particles that also link two names: "von und zu", but "Ben und Ann".
 _CONJUNCTIONS = frozenset(("und", "et"))
-APOSTROPHES = ("'", "\u2019")
-_JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 RAISED = ("\u00aa", "\u00ba")
-_LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
 # Five letters, or four with hyphens: fewer are initials, as M.J.F.G.
 _SPELLED = re.compile(
@@ -88,7 +82,7 @@ def parse_name(
     """
     pieces, roles = map(list, zip(*(fixed_parts(text, words) if fixed is None else fixed), strict=True))
     free = [i for i, role in enumerate(roles) if role == ""]
-    units = _hyphenated(pieces, free)
+    units = hyphenated(pieces, free)
     # HL7 separates the surname from the given name with a caret.
     comma = next((i for i, piece in enumerate(pieces) if "," in piece or "^" in piece), len(pieces))
     if kind in ("person", CALLED) and _has_initials_behind(pieces, units, words, role_of):
@@ -188,6 +182,8 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
     if before_apostrophe and len(piece) == 1:
         return ELIDED
     before_apostrophe = before_apostrophe and folded in words.particles
+    if not words.has_listed_accents(piece):
+        return INITIAL if len(piece) == 1 else ""  # "L\u00ea" is a name, and not the particle "le"
     if is_short_particle(pieces, i, words):
         return KEPT
     is_genitive = i == len(pieces) - 1 and _APOSTROPHE_S.fullmatch("".join(pieces[i - 1 :])) and len(pieces[i - 2]) > 1
@@ -196,7 +192,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
         return KEPT
     if piece.islower() and folded in words.name_links and _is_between_names(pieces, i, words):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"
-    if folded in words.particles and not is_alone and _is_particle(pieces, i, words, titles):
+    if folded in words.particles and not is_alone and is_particle(pieces, i, words, titles):
         return KEPT
     behind = any(pieces[k][0].isalpha() and k not in titles for k in range(i + 1, len(pieces)))
     # "Ch." and "Fco." before a surname, too
@@ -213,67 +209,6 @@ def _is_between_names(pieces: list[str], i: int, words: LocaleWords) -> bool:
     return all(any(len(piece) > 1 and piece.isalpha() for piece in side) for side in sides) and not words.is_name(
         pieces[i]
     )
-
-
-def _is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int]) -> bool:
-    """Whether a word of the particles is in the position of a particle, and not of a name."""
-    space, is_small = "".join(pieces[i + 1 : i + 2]), pieces[i].islower()
-    names = [k for k, piece in enumerate(pieces) if k != i and piece[0].isalpha() and k not in titles]
-    if is_small and any(piece[0].isupper() for piece in pieces):
-        # "van Linden", and "Linden, van" in lists, but "Anh le"
-        return any(k > i for k in names) or "," in "".join(pieces[:i])
-    if len(pieces[i]) == 1 and not is_small:
-        return False
-    long = [k for k in names if len(pieces[k]) > 1]
-    beside = (*[k for k in long if k < i][-1:], *[k for k in long if k > i][:1])
-    if pieces[i].isupper() and len(pieces[i]) == 2 and not any(pieces[k].isupper() for k in beside):
-        # The initials of "AM Linden" and "AM Linden-Voss"; "Yann LE Goff" and "LE Goff Yann" have a particle.
-        others = [pieces[unit[0]] for unit in _hyphenated(pieces, long)]
-        if len(others) < 2 or long[-1] < i:
-            return False
-        if long[0] > i and words.is_surname(others[1]) and not words.may_be_given_name(others[1]):
-            return False  # "DE Linden Voss"
-    if fold(pieces[i]) in _NEVER_FIRST and space.isspace() and not any(k < i for k in names):
-        return False  # "Dr. Al Linden"
-    is_before_short = is_short_particle(pieces, i + 2, words)  # Van 't Hof
-    is_joined = is_small and space == "-"
-    if i == 0 and not (space.isspace() or is_joined or (space[:1].isspace() and is_before_short)):
-        return False
-    commas = [k for k, piece in enumerate(pieces) if "," in piece]
-    end = next((k for k in commas if k > i), len(pieces))
-    for k in names:
-        # Not before an initial: "Linden, Al M."
-        if i < k < end and (len(pieces[k]) > 1 or "".join(pieces[k + 1 : k + 2])[:1] in APOSTROPHES):
-            return True
-    before = [fold(pieces[k]) for k in names if k < i]
-    if end in commas and fold(pieces[i]) in _SECOND and before[-1:] and not words.particles.issuperset(before):
-        return before[-1] in words.particles  # "LINDEN VAN DEN, JAN"
-    # At the end, the word is the name ("Anh Le", "Linden, Al"), unless the surname comes first ("Cruz, Juan De La").
-    return bool(commas) and commas[0] < i and any(commas[0] < k < i or (k > end and len(pieces[k]) > 1) for k in names)
-
-
-def is_short_particle(pieces: Sequence[str], i: int, words: LocaleWords) -> bool:
-    """Whether a letter is a particle: v. d. Linden, van 't Hof, VAN 'T HOF."""
-    if "".join(pieces[i : i + 1]).lower() not in words.block("short particles"):
-        return False
-    before, behind = "".join(pieces[max(0, i - 2) : i]), "".join(pieces[i + 1 : i + 2])[:1]
-    if pieces[i].isupper():
-        # Other capitals are initials.
-        return before[-1:] in ("'", "\u2019") and not before[-2:-1].strip() and behind.isspace()
-    is_name = any(piece[0].isupper() for piece in pieces)
-    return is_name and (before[-1:] in ("/", "'", "\u2019") or behind in (".", "/"))
-
-
-def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:
-    """Units of words that are joined by hyphens or apostrophes, since the words of a unit have the same role."""
-    units: list[list[int]] = []
-    for i in free:
-        between = "".join(pieces[units[-1][-1] + 1 : i]) if units else " "
-        if any(sign in between for sign in _JOINERS) and not re.search(r"[\s,^]", _LINE_BREAK.sub("", between)):
-            units[-1].append(i)
-        else:
-            units.append([i])
-    return units
 
 
 def _last_name(roles: list[str]) -> int:

@@ -65,11 +65,11 @@ class OwnNames:
 
     def is_connector(self, word: str) -> bool:
         """Whether a word is a public word between names, such as "de" and "of"."""
-        return word.islower() and fold(word) in self._connectors
+        return word.islower() and fold(word) in self._connectors and self._words.has_listed_accents(word)
 
     def is_particle(self, word: str) -> bool:
         """Whether a word is a particle such as "De" or "LA", which is not a connector if it is the last word."""
-        return len(word) > 1 and fold(word) in self._words.particles
+        return len(word) > 1 and fold(word) in self._words.particles and self._words.has_listed_accents(word)
 
     def with_elided(self, text: str) -> str:
         """Text with other letters before apostrophes; letters that the language elides are kept."""

@@ -11,7 +11,6 @@ from .keyed_chance import KeyedChance
 from .known_names import KnownNames
 from .locale_words import WITH_GENITIVE, LocaleWords, draw_other
 from .name_parsing import (
-    APOSTROPHES,
     CALLED,
     DIGITS,
     ELIDED,
@@ -27,6 +26,7 @@ from .name_parsing import (
     parse_name,
     whole_name,
 )
+from .name_particles import APOSTROPHES
 from .own_names import new_word, with_case, with_vowel
 from .patient_chance import PatientChance
 from .titles import sex_of_title

@@ -39,7 +39,7 @@ def title_places(pieces: list[str], words: LocaleWords) -> set[int]:
     """
     found: set[int] = set()
     for first, piece in enumerate(pieces):
-        if first in found or not piece[0].isalpha() or piece in _RAISED:
+        if first in found or not piece[0].isalpha() or piece in _RAISED or not words.has_listed_accents(piece):
             continue
         stops = range(min(len(pieces), first + _LONGEST_TITLE), first + 2, -1)
         stop = next((stop for stop in stops if _is_long(pieces, first, stop, words, found)), first + 1)
@@ -108,7 +108,7 @@ def _parts(words: LocaleWords) -> frozenset[str]:
 def _is_long(pieces: list[str], first: int, stop: int, words: LocaleWords, found: set[int]) -> bool:
     """Whether several pieces are one title."""
     some = pieces[first:stop]
-    if not some[-1][0].isalpha():
+    if not some[-1][0].isalpha() or not all(map(words.has_listed_accents, some)):
         return False
     signs = "".join([piece for piece in some if not piece[0].isalpha()])
     if not signs or signs.strip(".- "):

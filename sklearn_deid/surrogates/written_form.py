@@ -11,7 +11,8 @@ from .guessed_locale import guess_locale
 from .institution_surrogates import LONGEST_CODE, is_ward, ward_words
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, locale_words
-from .name_parsing import is_short_particle, whole_name, with_signs_apart
+from .name_parsing import whole_name, with_signs_apart
+from .name_particles import east_asian_words, is_short_particle
 from .net_surrogates import HOSTS
 from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .own_names import without_legal_form
@@ -186,9 +187,12 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
         return "".join(map(_sign, piece)) if len(piece) <= SHORT else _casing(piece)
     if kind in _DATES:
         return f"{_casing(piece)}{_date_word(fold(piece), words)}"
+    is_public = words.has_listed_accents(piece)
     is_particle = (kind == "street" or kind in _HEADS) and len(piece) > 1 and fold(piece) in words.particles
     is_connector = piece.islower() and fold(piece) in _connectors(kind, words)
-    if words.uninflected(fold(piece)) & _kept_words(kind, words) or is_particle or is_connector:
+    is_kept = bool(words.uninflected(fold(piece)) & _kept_words(kind, words))
+    is_kept = is_kept and (is_public or kind not in (*NAMES, "relative"))
+    if is_kept or (is_public and (is_particle or is_connector)):
         return fold(piece)
     # Up to five capitals may be the code of an institution, whose surrogate has the same number of capitals.
     longest = LONGEST_CODE if kind in _OF_TOWNS and piece.isupper() else SHORT
@@ -266,7 +270,9 @@ def _list_of(word: str, words: LocaleWords) -> str:
     """Names of the public lists that contain the word, and the sex of a given name."""
     name = words.without_genitive(word)
     sex = words.sex_of(name) or ("both" if words.may_be_given_name(name) else "")
-    return f"({sex}{' surname' if words.is_surname(name) else ''}{'' if name == word else ' in the genitive'})"
+    # Beside such a name, words such as "Bin" are no particles.
+    origin = " east asian" if fold(word) in east_asian_words() else ""
+    return f"({sex}{' surname' if words.is_surname(name) else ''}{'' if name == word else ' in the genitive'}{origin})"
 
 
 def _casing(word: str) -> str:

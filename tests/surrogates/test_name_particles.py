@@ -1,0 +1,94 @@
+"""Which words of a name are particles, which stay, and which are names that look like particles."""
+
+import pytest
+
+from sklearn_deid.surrogates.folding import fold
+from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
+from sklearn_deid.surrogates.name_parsing import parse_name
+from sklearn_deid.surrogates.name_particles import east_asian_words, hyphenated, is_particle, is_short_particle
+from sklearn_deid.surrogates.own_names import OwnNames
+from sklearn_deid.surrogates.patient_chance import PatientChance
+from sklearn_deid.surrogates.written_form import written_form
+
+EN = locale_words("en")
+
+
+def kept(name, locale="en"):
+    return [part.text for part in parse_name(name, locale_words(locale)) if part.role == "kept" and part.text.isalpha()]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "L\u00ea V\u0103n Zyxen",
+        "l\u00ea v\u0103n zyxen",
+        "L\u00ca V\u0102N ZYXEN",
+        "Zyxen L\u00e0 Wroxby",
+        "Wroxby, D\u1ebf",
+    ],
+)
+def test_a_name_with_an_accent_is_no_particle_without_the_accent(locale, name):
+    """ "L\u00ea", the third of the Vietnamese surnames, stayed as the particle "le"."""
+    assert kept(name, locale) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "locale", "title"),
+    [
+        ("Se\u00f1ora Zyxen", "es", "Se\u00f1ora"),
+        ("Senora Zyxen", "es", "Senora"),
+        ("OBER\u00c4RZTIN ZYXEN", "de", "OBER\u00c4RZTIN"),
+    ],
+)
+def test_public_words_stay_with_and_without_their_own_accents(name, locale, title):
+    assert kept(name, locale) == [title]
+
+
+def test_a_name_with_an_accent_is_no_title():
+    assert kept("Zyxen M\u00e9 Wroxby", "fr") == kept("M\u00e9 Wroxby", "fr") == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Bin Wang", "Di Wu", "BIN WANG", "di wu", "Van Nguyen", "Nguyen Van An", "Le Van An", "Le Thi Hoa", "Al Van Le"],
+)
+def test_words_beside_names_of_east_asia_are_names(name):
+    assert kept(name) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("Anna van Wang", ["van"]), ("De Luca", ["De"]), ("Yann LE Goff", ["LE"]), ("Mr. Di Lorenzo", ["Mr", "Di"])],
+)
+def test_particles_beside_other_names_stay(name, expected):
+    assert kept(name) == expected
+
+
+def test_initials_before_a_listed_surname_and_a_given_name_do_not_stay():
+    assert kept("AM M\u00fcller Anna", "de") == []
+    assert kept("DI Stefano Marco", "it") == ["DI"]
+
+
+def test_the_form_of_a_name_tells_that_words_beside_it_are_names():
+    assert written_form("Di Wu", "PATIENT", "en") != written_form("Di Zyx", "PATIENT", "en")
+    assert written_form("Zyxen L\u00ea Wroxby", "PATIENT", "en") == written_form(
+        "Zyxen D\u1ebf Wroxby", "PATIENT", "en"
+    )
+
+
+def test_streets_keep_no_names_with_accents():
+    names = OwnNames(PatientChance(bytes(32), "p1"), EN, frozenset())
+    assert names.is_particle("Le") and not names.is_particle("L\u00ea") and not names.is_connector("l\u00ea")
+
+
+def test_words_of_east_asia_are_folded_and_no_particles():
+    assert all(word == fold(word) for word in east_asian_words())
+    assert not any(east_asian_words() & locale_words(locale).particles for locale in LOCALES)
+
+
+def test_particles_and_units_by_position():
+    pieces = ["Jan", " ", "van", " ", "Alder", "-", "Birch"]
+    assert is_particle(pieces, 2, EN, set()) and not is_particle(["Anh", " ", "Van"], 2, EN, set())
+    assert hyphenated(pieces, [0, 4, 6]) == [[0], [4, 6]]
+    assert is_short_particle(["v", ". ", "d", ". ", "Alder"], 0, locale_words("nl"))
