@@ -23,9 +23,9 @@ from .rules import (
     find_phi,
     infer_label_map,
     note_languages,
-    rebuild_sentence,
     rule_label_map,
     select_rules,
+    sentence_readings,
 )
 from .weight_checks import class_problem
 
@@ -37,10 +37,11 @@ class RuleTagger(TokenTagger, BaseEstimator):
     places. Combine the rules with a trained tagger (`HybridTagger`), or use the rules as a baseline.
 
     The estimator rebuilds the text of each sentence from its tokens and matches the rules on the rebuilt text. The
-    rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes. A rule reads
-    only the text of the sentence. Results can therefore differ from `tagging.rules.find_phi` on raw text. For example,
-    an address at the end of a sentence may include the next word if the next word is in lower case. The rules also miss
-    the date in ``12 - 3/4/2019``.
+    rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes. The rules also
+    read texts with such spaces (`tagging.rules.sentence_readings`), and the matches count where earlier readings have
+    no match. A rule reads only the text of the sentence. Results can therefore differ from `tagging.rules.find_phi` on
+    raw text. For example, an address at the end of a sentence may include the next word if the next word is in lower
+    case, and in ``12 - 3/4/2019``, the 12 is hidden, too.
 
     Parameters
     ----------
@@ -182,9 +183,14 @@ class RuleTagger(TokenTagger, BaseEstimator):
         # A dash of any length joins the tokens beside it, as a hyphen does.
         usual = [token if token.isascii() else normalize(token, layout=False).text or token for token in tokens]
         # The rules are patterns over characters, so that the tokens are joined to a text first.
-        sentence = rebuild_sentence(usual)
-        spans = [
-            Span(span.start, span.end, str(self.label_map_[span.label]))
-            for span in find_phi(sentence.text, rules=rules)
-        ]
-        return spans_to_tags(spans, sentence.starts, sentence.ends)[0] if spans else ["O"] * len(tokens)
+        tags = ["O"] * len(tokens)
+        for sentence in sentence_readings(usual):
+            spans = [
+                Span(span.start, span.end, str(self.label_map_[span.label]))
+                for span in find_phi(sentence.text, rules=rules)
+            ]
+            found = spans_to_tags(spans, sentence.starts, sentence.ends)[0] if spans else []
+            for start, end, _ in labels_of(found):
+                if all(tag == "O" for tag in tags[start:end]):
+                    tags[start:end] = found[start:end]
+        return tags

@@ -1,6 +1,7 @@
 """RuleTagger as scikit-learn's tools use it, and its tags."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, load, m
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.sequences import TokenSequences
+from sklearn_deid.tagging.rules import LANGUAGES
 from sklearn_deid.text import is_allowed, tokenize
 
 from .conftest import assert_rows_equal
@@ -28,6 +30,50 @@ def test_tags():
     assert tags[0] == ["O", "O", *date, "O", "O", *record, "O"]
     assert tags[1] == ["O", "B-EMAIL", *["I-EMAIL"] * 5]
     assert tags[2:].tolist() == [[], ["O"] * 3]
+
+
+@pytest.mark.parametrize("form", [
+    "- [91]-year-old man",
+    "- [91] y.o. - lives alone",
+    "1. [03/04/2019] Chest film",
+    "2. [91] yo woman",
+    "Pt. [91] y.o.",
+    "Pain... [91] y.o. woman",
+    "Doe - [91F] - discharged",
+    "Tel: [555-010-0142] - home",
+    "Mail [ana@example.org] - home",
+    "- [twitter.com/janedoe]",
+    "Home / [91] yo / alone",
+    "[ann_roe+news@example.org] and",
+    "MAC: [00:1A:2B:3C:4D:5E]",
+    "MAC: [00:1a:2b:3c:4d:5e]",
+    "IP: [2001:db8::1] and",
+    "IP: [fe80::1ff:fe23:4567:890a]",
+    "in her [90s]",
+])  # fmt: skip
+def test_signs_may_have_had_spaces(form):
+    """Without the spaces, "- 91" was a negative number, and "org - home" was the end of an address."""
+    before, phi, after = re.split(r"[\[\]]", form)
+    deidentifier = NoteDeidentifier(RuleTagger(language="en").fit([]), segmenter="rules")
+    (spans,) = deidentifier.annotate([before + phi + after])
+    hidden = {i for span in spans for i in range(span.start, span.end)}
+    expected = range(len(before), len(before) + len(phi.removesuffix("F")))
+    assert hidden == set(expected)
+
+
+def test_no_sign_becomes_phi_by_spaces():
+    texts = [
+        "ICD-10 F32.1",
+        "ICD-10 M54.5",
+        "1.25 M",
+        "IL-10 F",
+        "- 3/5 power - 12/2 split",
+        "ATC C09AA05",
+        "-5 to 5",
+    ]
+    for language in LANGUAGES:
+        deidentifier = NoteDeidentifier(RuleTagger(language=language).fit([]), segmenter="rules")
+        assert deidentifier.annotate(texts) == [()] * len(texts)
 
 
 @pytest.mark.parametrize(("label_scheme", "y", "label"), [

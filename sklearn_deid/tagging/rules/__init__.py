@@ -12,7 +12,7 @@ from .finding import (
 )
 from .label_maps import KINDS, LABEL_MAPS, infer_label_map, rule_label_map
 from .rule import Rule
-from .sentence_text import SentenceText, rebuild_sentence
+from .sentence_text import SentenceText, rebuild_sentence, sentence_readings
 
 __all__ = [
     "DEFAULT_RECOGNIZERS",
@@ -30,4 +30,5 @@ __all__ = [
     "rebuild_sentence",
     "rule_label_map",
     "select_rules",
+    "sentence_readings",
 ]

@@ -71,6 +71,8 @@ _DEVICES = (
 # A look-behind needs a fixed width, so that each word has its own.
 # Rates of breathing and of the heart are no ages, either: "RR 18 M".
 _NO_SIZE_BEFORE = "".join(rf"(?<!\b(?i:{word})[\s#])" for word in (*_DEVICES, "rr", "hr"))
+# "ICD-10 F32.1", if it is not known whether spaces stood around the hyphen.
+_NO_ACRONYM = r"(?<![A-Z]\x1f-\x1f)"
 _NO_SIZE_AFTER = rf"(?!(?<=F)\s(?i:{'|'.join(_DEVICES)}|(?:dual|double|triple)\slumen))"
 # "potassium 5 M" and "pN1 M" look like a child's age, which therefore needs a verb behind it.
 _CHILD = (
@@ -127,7 +129,12 @@ def _ages_of(language: str) -> tuple[Rule, ...]:
     number = r"(?P<phi>\d{1,3})"
     children, units = _CHILDREN[language]
     return (
-        _age(f"age-named-{language}", rf"\b(?i:{named})[\s:]{{1,3}}{number}(?![\d/%]|[.,-]\d)", language, priority=2),
+        _age(
+            f"age-named-{language}",
+            rf"(?<!\d\x1f)\b(?i:{named})[\s:]{{1,3}}{number}(?![\d/%]|[.,-]\d)",
+            language,
+            priority=2,
+        ),
         _age(f"age-behind-{language}", rf"{_FREE}{number}[\s-]{{0,3}}(?i:{behind})(?!\w)", language),
         _age(
             f"age-of-person-{language}",
@@ -153,7 +160,7 @@ _ALL = (
     _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en"),
     _age(
         "age-and-sex",
-        rf"{_FREE}{_NO_SIZE_BEFORE}(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
+        rf"{_FREE}{_NO_ACRONYM}{_NO_SIZE_BEFORE}(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
         rf"{_NO_SIZE_AFTER}",
         "en",
         priority=0,
@@ -165,7 +172,7 @@ _ALL = (
         "en",
         priority=2,
     ),
-    _age("age-in-decades", r"\b(?i:his|her|their|early|mid|late)[\s-]{1,2}(?P<phi>[2-9]0'?s)\b", "en"),
+    _age("age-in-decades", r"\b(?i:his|her|their|early|mid|late)[\s-]{1,2}(?P<phi>[2-9]0'?\x1f?s)\b", "en"),
     _age(
         "age-after-verb",
         r"\b(?i:he|she)\s(?i:is|was|turned)\s(?P<phi>\d{2,3})(?=[,;]|\s(?:and|with|who|now)\b|\.\s)",

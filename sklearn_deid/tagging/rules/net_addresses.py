@@ -10,6 +10,9 @@ from .rule import MAYBE_SPACE, Rule
 # End of an address in rebuilt text: a new sentence ("x@y.org.Next") or a number ("x@y.org 33") follows.
 _NEXT_SENTENCE = re.compile(r"(?<=[a-z]{2})\.(?=[A-Z][a-z])|(?<=\.(?:com|org|net|edu|gov))\x1f|(?<=\.[a-z][a-z])\x1f")
 _LAST_LABEL = re.compile(r"\.[^\W\d_]{2,24}\Z")
+# In rebuilt text, no space stands behind the colon of a name: "MAC:00:1B:44".
+_FREE = r"(?:(?<![\w:])|(?<=[g-zG-Z]:)|(?<=[g-zG-Z][a-zA-Z]:)|(?<=[g-zG-Z][a-zA-Z]{2}:))"
+_BYTE = r"[\da-fA-F]\x1f?[\da-fA-F]"
 
 
 def _host_length(host: str) -> int:
@@ -85,7 +88,7 @@ NET_RULES = (
         "ip-address-6",
         "ip",
         "IPADDR",
-        r"(?<![\w:])[\da-fA-F\x1f\x1e]{1,8}:[\da-fA-F:\x1f\x1e]{4,60}(?![\w:])",
+        rf"{_FREE}[\da-fA-F\x1f\x1e]{{1,8}}:[\da-fA-F:\x1f\x1e]{{4,60}}(?![\w:])",
         priority=3,
         measure=_ipv6_length,
         needs=":",
@@ -94,7 +97,7 @@ NET_RULES = (
         "mac-address",
         "ip",
         "IPADDR",
-        r"(?<![\w:-])(?:[\dA-F]\x1f?[\dA-F][:-]){5}[\dA-F]\x1f?[\dA-F](?![\w:-])",
+        rf"{_FREE}(?<!-)(?:{_BYTE}([:-])(?:{_BYTE}\1){{4}}{_BYTE})(?![\w:-])",
         priority=3,
         needs=":-",
     ),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.tagging.rules import find_phi, rebuild_sentence
+from sklearn_deid.tagging.rules import find_phi, rebuild_sentence, sentence_readings
 from sklearn_deid.text import tokenize
 
 
@@ -18,6 +18,15 @@ def test_tokens_are_where_it_says(tokens):
 def test_only_space_and_marks_differ(text):
     rebuilt = rebuild_sentence(tokenize(text).texts).text
     assert "".join(rebuilt.split()) == "".join(text.split())
+
+
+@given(tokens=st.lists(st.sampled_from(["a", "B", "91", "-", "/", ".", "+", "org"]), max_size=12))
+def test_tokens_of_every_reading(tokens):
+    readings = sentence_readings(tokens)
+    assert readings[0] == rebuild_sentence(tokens)
+    assert len({reading.text for reading in readings}) == len(readings)
+    for reading in readings:
+        assert [reading.text[a:b] for a, b in zip(reading.starts, reading.ends, strict=True)] == tokens
 
 
 @pytest.mark.parametrize("text", [
