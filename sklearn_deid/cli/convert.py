@@ -101,6 +101,12 @@ def _convert(arguments: argparse.Namespace, errors: list[CorpusFormatError]) -> 
     form = FORMATS[arguments.to] if any_annotated else FORMATS[arguments.to].for_unread()
     write_corpus(result.corpus, target, form, lossy=arguments.lossy, overwrite=arguments.overwrite)
     print(f"{counted(len(result.corpus), 'note')} converted, {len(errors)} left out.")
+    if is_annotation and not any_annotated and form.unanswered is None:
+        print(
+            f"The format {form.name} does not show that nobody has read the notes: 'train' would take those that stay "
+            "without a span for notes without PHI. Leave them out of the training.",
+            file=sys.stderr,
+        )
     if any(map(is_predicted, result.corpus)):
         warn_of_predictions(arguments.to)
     if FORMATS[arguments.to].one_document:

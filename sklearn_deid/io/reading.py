@@ -181,7 +181,8 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     Warns
     -----
     PartlyAnnotatedWarning
-        If, in some of the annotated notes but not in all, all spans have a confidence.
+        If, in some of the annotated notes but not in all, all spans have a confidence. Also if some notes have no span
+        in a format that does not show whether somebody has read them, such as brat.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PartlyAnnotatedWarning)  # an error here
@@ -199,6 +200,7 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
         raise wrong[0]
     kept = Corpus([note for note in corpus if note.doc_id not in unanswered]) if wrong else corpus
     _check_not_predicted(kept, path)
+    _warn_of_unmarked(kept, guess_format(Path(path)) if format is None else get_format(format))
     return kept if errors is None else ReadResult(kept, [*errors, *wrong])
 
 
@@ -221,6 +223,22 @@ def _check_not_predicted(notes: Corpus, path: str | PathLike[str]) -> None:
             f"All spans of {len(predicted)} of {len(annotated)} annotated notes have the confidence of a model, such "
             f"as those of {predicted[0]!r}, as in the output of tag or suggest. If nobody has read them, leave them "
             "out.",
+            PartlyAnnotatedWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_unmarked(notes: Corpus, fmt: Format) -> None:
+    """Warn of notes without spans in a format that does not distinguish them from notes that nobody has read."""
+    # The notes of "mimic", which is only read, were all searched by the program that wrote the placeholders.
+    if fmt.unanswered is not None or not fmt.writable:
+        return
+    unmarked = [note.doc_id for note in notes if not note.spans]
+    if 0 < len(unmarked) < len(notes):
+        warnings.warn(
+            f"{len(unmarked)} of {len(notes)} notes have no span and count as notes without PHI, such as "
+            f"{unmarked[0]!r}. The format {fmt.name} does not show whether somebody has read them: leave out notes "
+            "that nobody has read.",
             PartlyAnnotatedWarning,
             stacklevel=3,
         )

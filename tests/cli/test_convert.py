@@ -99,6 +99,19 @@ def test_raw_notes_stay_notes_that_nobody_has_annotated(run, tmp_path, form):
         assert (code, "Nobody has marked PHI in this note" in err) == (2, True)
 
 
+@pytest.mark.parametrize("form", ["brat", "conll", "doccano", "jsonl", "labelstudio", "text"])
+def test_raw_notes_in_a_format_that_cannot_say_so_are_pointed_out(run, tmp_path, form):
+    """`train` took the notes that nobody annotated afterwards for notes without PHI."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.txt").write_text("Seen by Zyxwvutski.", encoding="utf-8")
+    target = tmp_path / {"conll": "o.conll", "doccano": "o.jsonl", "jsonl": "o.jsonl", "labelstudio": "o.json"}.get(
+        form, "o"
+    )
+    code, _, err = run("convert", tmp_path / "raw", target, "--from", "text", "--to", form)
+    is_hidden = form in ("brat", "conll", "doccano")
+    assert (code, f"The format {form} does not show that nobody has read the notes" in err) == (0, is_hidden)
+
+
 def test_existing_target_is_refused(run, gold, tmp_path):
     command = ["convert", gold, tmp_path / "o.jsonl", "--to", "jsonl"]
     assert [run(*command)[0], run(*command)[0], run(*command, "--overwrite")[0]] == [0, 2, 0]

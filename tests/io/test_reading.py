@@ -218,6 +218,19 @@ def test_spans_of_a_model_are_no_gold(tmp_path):
         assert len(read_gold(tmp_path / "partly.jsonl")) == 2
 
 
+@pytest.mark.parametrize("name", ["brat", "conll", "doccano", "docbin"])
+def test_notes_without_spans_are_counted_where_a_format_hides_whether_they_were_read(name, tmp_path, recwarn):
+    """Raw notes that were converted for brat, and annotated in part, counted as notes without PHI without a word."""
+    marked = Document("a", "Seen by Roe.", (Span(8, 11, "DOCTOR"),))
+    for n, notes in enumerate(([marked, Document("b", "Seen by Alder.")], [marked])):
+        path = tmp_path / (f"{n}" if name == "brat" else f"{n}{FORMATS[name].suffixes[0]}")
+        write_corpus(notes, path, name)
+        assert len(read_gold(path, name)) == len(notes)
+        assert len(recwarn) == 1, "only for notes without a span"
+    assert issubclass(recwarn[0].category, PartlyAnnotatedWarning) and "Alder" not in str(recwarn[0].message)
+    assert str(recwarn[0].message).startswith("1 of 2 notes have no span and count as notes without PHI, such as 'b'.")
+
+
 @pytest.mark.parametrize("root", ["deIdi2b2", "MEDDOCAN"])
 def test_a_note_without_tags_is_one_that_nobody_has_annotated(root, tmp_path):
     """A test set whose annotations are kept apart counted as notes without PHI."""
