@@ -160,6 +160,10 @@ _KINDS = {
     "span": "words in the span of the gradient of the input layer",
 }
 _POSITIVE_BAR = 0.99
+_NO_PAIR = {
+    "rows": "No update has both rows that occurred and something to compare them with.",
+    "updates": "The same rows occurred in all updates, so that no update has something to compare them with.",
+}
 
 
 def _on(kind: str, parameter: str, against: str = "updates") -> dict[str, str]:
@@ -271,7 +275,9 @@ class UpdateLeakageAttack(AuditAttack):
     def name(self) -> str:
         """Name of the attack, in words."""
         beside = ", against other updates" if self.against == "updates" else ""
-        return f"update leakage, {_KINDS[self.kind]}{beside}"
+        kind, rows = _KINDS[self.kind], _ROWS_OF.get(self.parameter)
+        kind = kind if rows is None else kind.replace("word vectors", f"vectors of {rows}")
+        return f"update leakage, {kind}{beside}"
 
     @property
     def attacker(self) -> str:
@@ -292,9 +298,7 @@ class UpdateLeakageAttack(AuditAttack):
             If the tagger has the features, but its network has no parameter with the name that the attack expects.
         """
         found = self.fit(release.knowledge_of(self.parameter)).attack(release.updates_of(self.parameter))
-        details = {"sites": release.n_sites, **found.details}
-        name = found.name.replace("which word vectors", f"which vectors of {_ROWS_OF.get(self.parameter, 'words')}")
-        return [replace(found, name=name, details=details)]
+        return [replace(found, details={"sites": release.n_sites, **found.details})]
 
     def fit(self, knowledge: UpdateKnowledge) -> UpdateLeakageAttack:
         """Store the attacker's knowledge of the model.
@@ -372,12 +376,10 @@ class UpdateLeakageAttack(AuditAttack):
             each = enumerate(present)
             drawn = [pair for i, rows in each for pair in _pairs_of_rows(rows, i, n_rows, self.n_pairs, rng)]
         else:
-            # Each update belongs to a single pair of updates, so that the results of the pairs are independent.
-            order = rng.permutation(len(present)).tolist()
-            matched = zip(order[::2], order[1::2], strict=False)
+            matched = _matched(present, rng)
             drawn = [pair for i, j in matched for pair in _pairs_of_updates(present, i, j, self.n_pairs, rng)]
         if not drawn:
-            raise ValueError("No update has both rows that occurred and something to compare them with.")
+            raise ValueError(_NO_PAIR[self.against])
         return _Pairs(*np.array(drawn, dtype=np.int64).T)
 
     def _positive(self, present: list[frozenset[int]], shape: tuple[int, ...], rng: np.random.Generator) -> Estimate:
@@ -424,6 +426,23 @@ def _pairs_of_rows(
         return []
     drawn = zip(rng.choice(there, n_pairs).tolist(), rng.choice(absent, n_pairs).tolist(), strict=True)
     return [(i, i, row, i, other) for row, other in drawn]
+
+
+def _matched(present: list[frozenset[int]], rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Draw pairs of updates. Each update belongs to a single pair, so that the results of the pairs are independent.
+
+    In the updates of one site, the same rows occurred: a pair of such updates would have nothing to compare.
+    """
+    drawn = rng.permutation(len(present)).tolist()
+    order = drawn[::2] + drawn[1::2]
+    first: dict[frozenset[int], int] = {}
+    for place, i in enumerate(order):
+        first.setdefault(present[i], place)
+    # Updates with equal rows are neighbours. Two updates that are half of all updates apart have equal rows only if
+    # more than half of all updates have these rows.
+    order.sort(key=lambda i: first[present[i]])
+    half = len(order) // 2
+    return list(zip(order[:half], order[len(order) - half :], strict=True))
 
 
 def _pairs_of_updates(

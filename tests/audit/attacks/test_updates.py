@@ -244,6 +244,30 @@ def test_a_recorded_exchange_is_attacked_as_it_travelled(tagger):
     assert result.status == "ok", result.failures
 
 
+@pytest.mark.parametrize("sites", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(10))
+def test_each_update_is_compared_with_one_of_another_site(tagger, sites, seed):
+    """Two updates of one site have nothing to compare: the order of a seed decided whether the audit failed."""
+    model, layout = tagger
+    released = ReleasedUpdates(
+        [model.update(layout, [i % sites, 9], [0, 1]) for i in range(2 * sites)],
+        [{i % sites, 9} for i in range(2 * sites)],
+    )
+    attack = UpdateLeakageAttack("words", "words.weight", against="updates", random_state=seed)
+    found = attack.fit(UpdateKnowledge(layout)).attack(released)
+    assert (found.attack.value, found.attack.n_groups) == (1.0, sites)
+
+
+def test_a_skipped_attack_names_its_rows(tagger):
+    """An audit without word vectors failed because of word vectors."""
+    model, layout = tagger
+    attack = UpdateLeakageAttack("words", "words.shapes.weight", against="updates")
+    assert "which vectors of word shapes were touched" in attack.skip("no time").name
+    attack = UpdateLeakageAttack("words", "words.weight", against="updates").fit(UpdateKnowledge(layout))
+    with pytest.raises(ValueError, match="The same rows occurred in all updates"):
+        attack.attack(ReleasedUpdates([model.update(layout, [1, 2], [0, 1])] * 4, [{1, 2}] * 4))
+
+
 def test_what_does_not_fit_is_refused(tagger):
     model, layout = tagger
     update = model.update(layout, [1, 2], [0, 1])
