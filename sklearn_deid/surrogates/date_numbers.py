@@ -11,19 +11,22 @@ from .written_date import DAY, MONTH, YEAR, WrittenDate
 _PIVOT = 30
 
 
-def compact_readings(text: str) -> list[WrittenDate]:
-    """Dates that six digits can mean: with the year, the day or the month first.
+def compact_readings(text: str, day_first: bool) -> list[WrittenDate]:
+    """Dates that six digits can mean, in the usual order first: with the day, the month or the year first.
 
     Examples
     --------
-    >>> [(one.year, one.month, one.day) for one in compact_readings("140809")]
-    [(2014, 8, 9), (2009, 8, 14)]
+    >>> [(one.year, one.month, one.day) for one in compact_readings("140809", day_first=True)]
+    [(2009, 8, 14), (2014, 8, 9)]
     """
     if re.fullmatch(r"\d{6}", text) is None:
         return []
     parts = (text[:2], text[2:4], text[4:])
     found = []
-    for roles in ((YEAR, MONTH, DAY), (DAY, MONTH, YEAR), (MONTH, DAY, YEAR)):
+    # 141014 is one day with the day and with the year first, but its surrogate is not.
+    by_day, by_month = (DAY, MONTH, YEAR), (MONTH, DAY, YEAR)
+    usual, other = (by_day, by_month) if day_first else (by_month, by_day)
+    for roles in (usual, (YEAR, MONTH, DAY), other):
         by_role = dict(zip(roles, parts, strict=True))
         year, month, day = full_year(by_role[YEAR]), int(by_role[MONTH]), int(by_role[DAY])
         if 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]:
@@ -88,11 +91,12 @@ def is_compact(digits: str) -> bool:
 def compact_pieces(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
     """Pieces of a date without separators: 20110314, 14032011, 140311."""
     has_year = len(digits) == 8 and digits[:2] in ("18", "19", "20")
-    if has_year and _day_and_month(int(digits[4:6]), int(digits[6:]), False):
+    # 20092012 has no twentieth month.
+    if has_year and _day_and_month(int(digits[4:6]), int(digits[6:]), False) == [MONTH, DAY]:
         return [(digits[:4], YEAR), (digits[4:6], MONTH), (digits[6:], DAY)]
     rest = _day_and_month(int(digits[:2]), int(digits[2:4]), day_first)
     # 110314 may begin with the year, but only where the usual order gives no date.
-    if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
+    if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False) == [MONTH, DAY]:
         return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]
     if rest is None or (len(digits) == 8 and not _is_year(digits[4:])):
         return None

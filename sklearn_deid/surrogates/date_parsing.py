@@ -153,6 +153,8 @@ def _are_alike(left: WrittenDate, right: WrittenDate) -> bool:
     if {"".join(r[0] for _, r in one.pieces if r in (DAY, MONTH)) for one in (left, right)} == {"dm", "md"}:
         return False  # "12.03.-15.03.": one order of day and month for both
     roles = [role for _, role in right.pieces]
+    if SEASON in (role for _, role in left.pieces) and {*roles} <= {YEAR, LITERAL}:
+        return False  # "Winter 2011/2012" is one winter
     if left.day is not None and left.month is None and MONTH in roles[: roles.index(DAY) if DAY in roles else 0]:
         return False  # "3-7/5": a month before the day does not belong to the first day
     # In "3/4-5", the month may belong to one day only.

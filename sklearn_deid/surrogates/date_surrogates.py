@@ -156,7 +156,7 @@ class DateSurrogates:
         """Six digits as a date that is at most a year away from a full date of the note: 140809 next to 8-9-14."""
         readings = {
             min(abs((one.resolved(self._reference) - day).days) for day in self._full): one
-            for one in reversed(compact_readings(text))
+            for one in reversed(compact_readings(text, self._day_first))
             if self._full
         }
         nearest = min(readings, default=_NEAR + 1)

@@ -28,6 +28,9 @@ NAMES = ("person", "given name", "surname", CALLED)
 PLACES = ("place", "region", "country", "postcode")
 # Characters before a date in which a word such as "born" makes it a birth date.
 _BIRTH_WINDOW, _SHORT_BIRTH_WORD = 30, 2
+# Labels up to this length are initials of words: DOB, D.O.B. and d/o/b. Words such as "am" may follow a label.
+_INITIALS = 4
+_BEHIND_LABEL = r"[\s.:=(]{0,4}(?:\b(?:am|den|el|le|il|em|en|op|in|on)\b[\s.:]{0,2})?$"
 # Years by which ages are shifted. 0 is excluded, because all ages of one patient in seven would then stay unchanged.
 _OFFSETS = (-3, -2, -1, 1, 2, 3)
 
@@ -216,4 +219,12 @@ def _birth_pattern(words: LocaleWords) -> re.Pattern[str]:
     """Pattern of whole words that make a date a birth date; short words stand directly before the date (b., *)."""
     listed = words.numbered("birth words")
     ends = (re.escape(word) + (r"$" if len(word) <= _SHORT_BIRTH_WORD else r"(?![^\W\d_])") for word in listed)
-    return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(ends)})")
+    labels = map(_birth_label, words.numbered("birth labels"))
+    return re.compile(rf"(?<![^\W\d_])(?:{'|'.join((*ends, *labels))})")
+
+
+def _birth_label(label: str) -> str:
+    """Pattern of the label of a birth date, such as DN, directly before the date; some labels need their colon."""
+    letters = label.rstrip(":")
+    apart = r"[\s./]{0,2}".join(map(re.escape, letters)) if len(letters) <= _INITIALS else re.escape(letters)
+    return apart + (_BEHIND_LABEL if letters == label else r"[\s.]{0,2}:$")

@@ -269,6 +269,25 @@ def test_a_year_ninety_years_before_a_note_is_a_year_of_birth(born):
     assert dates.surrogate(born)[-2:] in ("23", "24")
 
 
+@pytest.mark.parametrize(("locale", "text"), [("en", "111109"), ("de", "141014"), ("fr", "091109")])
+def test_digits_that_are_one_day_in_two_orders_have_the_usual_order(locale, text):
+    """Next to a full date, the surrogate of 111109 was 190500 in English, which is no date there."""
+    dates = DateSurrogates(191, locale_words(locale))
+    form = "%m%d%y" if locale == "en" else "%d%m%y"
+    day = datetime.strptime(text, form)
+    dates.learn([f"{day:%Y-%m-%d}", text])
+    assert dates.surrogate(text) == f"{day + timedelta(days=191):{form}}"
+
+
+def test_days_of_the_19th_and_20th_before_their_month_are_no_years():
+    dates = DateSurrogates(10, locale_words("de"))
+    assert [dates.surrogate(text) for text in ("20092012", "19121950", "20120920")] == [
+        "30092012",
+        "29121950",
+        "20120930",
+    ]
+
+
 def test_a_date_without_end_makes_nobody_old():
     """With "31.12.2099" in a note, a patient of 34 became a child, and operations moved by six years."""
     dates = DateSurrogates(10, EN)
@@ -309,6 +328,49 @@ def test_birth_dates_are_known_by_the_words_before_them(locale, before):
         engine = SurrogateEngine(key=bytes([key]) * 32, locale=locale, ages="shift")
         seen, born = map(int, re.findall(r"\d{4}", engine.rewrite(Document("n", text, spans, "p")).text))
         assert seen - born != 69
+
+
+@pytest.mark.parametrize(
+    ("locale", "before"),
+    [
+        ("en", "D. O. B.: "),
+        ("en", "d/o/b "),
+        ("en", "BD: "),
+        ("en", "Bdate\n"),
+        ("de", "Jahrgang "),
+        ("de", "GD: "),
+        ("de", "* am "),
+        ("es", "FN "),
+        ("es", "F. N.: "),
+        ("es", "F.Nac: "),
+        ("fr", "DN: "),
+        ("fr", "n\u00e9 "),
+        ("fr", "N\u00e9e en: "),
+        ("it", "Data nasc. "),
+        ("nl", "Geboortedat.: "),
+        ("nl", "*"),
+        ("nb", "f: "),
+        ("nb", "F\u00f8dselsdata "),
+        ("pt", "DN: "),
+        ("pt", "D/N "),
+        ("pt", "Dt Nasc "),
+    ],
+)
+def test_labels_of_birth_dates_with_short_years_hide_ages_over_89(locale, before):
+    """Behind "DN:", 4/3/25 was a day of 2025, so that 1920 and the visit in 2014 showed an age of 94."""
+    text = f"12.12.2019. {before}04.03.25"
+    spans = (Span(0, 10, "DATE"), Span(len(text) - 8, len(text), "DATE"))
+    for key in range(3):
+        new = SurrogateEngine(key=bytes([key]) * 32, locale=locale).rewrite(Document("n", text, spans, "p")).text
+        assert int(new[6:10]) - 1900 - int(new[-2:]) in (90, 91)
+
+
+@pytest.mark.parametrize(("locale", "before"), [("en", "5 mg bd "), ("de", "GD "), ("nb", "f "), ("pt", "and dn em ")])
+def test_other_abbreviations_before_a_date_make_no_birth_date(locale, before):
+    text = f"12.12.2019. {before}xx 04.03.25" if locale == "pt" else f"12.12.2019. {before}04.03.25"
+    spans = (Span(0, 10, "DATE"), Span(len(text) - 8, len(text), "DATE"))
+    new = SurrogateEngine(key=bytes(32), locale=locale).rewrite(Document("n", text, spans, "p")).text
+    assert int(new[-2:]) - int(new[8:10]) in (5, 6)
 
 
 @pytest.mark.parametrize(

@@ -145,4 +145,5 @@ def test_no_day_with_a_name_stays_half(locale):
 
 
 def test_compact_dates_are_read_in_each_order():
-    assert [(one.year, one.month, one.day) for one in compact_readings("140809")] == [(2014, 8, 9), (2009, 8, 14)]
+    read = [[(one.year, one.month, one.day) for one in compact_readings("140809", first)] for first in (False, True)]
+    assert read == [[(2014, 8, 9), (2009, 8, 14)], [(2009, 8, 14), (2014, 8, 9)]]
