@@ -21,7 +21,7 @@ class KnownNames:
     2. One typing error turns one word into the other (Adler, Aldder), and both words have 5 to 40 letters and the same
        first letter. At most one word is a name of the locale: Marina and Martina are two names.
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
-       is known (J. Alder, John Alder).
+       is known (J. Alder, John Alder), or the surname of a known person with this given name (John A.).
     4. Capitals without a name are the initials of a known person (JA), also with a further letter between them that
        contradicts no name of the person (JQA).
 
@@ -100,6 +100,10 @@ class KnownNames:
     def given_of(self, initial: str, *surnames: str) -> str | None:
         """Given name with this initial of a known person with one of these surnames; None without such a person."""
         return self._persons.given_of(fold(initial), surnames)
+
+    def surname_of(self, given: str, initial: str) -> str | None:
+        """Surname with this initial of a known person with this given name; None without such a person."""
+        return self._persons.surname_of(given, fold(initial))
 
     def with_initials(self, letters: str) -> Initialled | None:
         """Names and initials with their roles, given names first, of a known person with these initials.

@@ -36,6 +36,8 @@ class KnownPersons:
         self._fronts: dict[_Person, tuple[int, set[tuple[Named, ...]]]] = {}
         # Surname and start of a given name -> number of the person and the given name
         self._by_initial: dict[tuple[str, str], tuple[int, str]] = {}
+        # Given name and initial of a surname -> surname
+        self._by_last_initial: dict[tuple[str, str], str] = {}
         # Initials -> place in the order, and the names
         self._told: dict[str, tuple[tuple[float, ...], Initialled]] = {}
         # First and last initial -> persons without a known middle name
@@ -71,6 +73,7 @@ class KnownPersons:
             self._guessed.setdefault(ends, {})[person] = None
         for surname in family:
             for name in given:
+                self._by_last_initial.setdefault((name, surname[:1]), surname)
                 for length in range(_LONGEST_INITIAL + 1):
                     self._by_initial.setdefault((surname, name[:length]), (number, name))
 
@@ -78,6 +81,10 @@ class KnownPersons:
         """Given name with this initial of the first person with one of these surnames; None without such a person."""
         found = (self._by_initial.get((surname, initial)) for surname in surnames)
         return min(filter(None, found), key=lambda one: one[0], default=(0, None))[1]
+
+    def surname_of(self, given: str, initial: str) -> str | None:
+        """Surname with this initial of the first person with this given name; None without such a person."""
+        return self._by_last_initial.get((given, initial))
 
     def with_initials(self, letters: str) -> Initialled | None:
         """Names of a person that initials can abbreviate.

@@ -61,7 +61,7 @@ _LISTS = {
 }
 # Blocks with words that stay in names and addresses.
 _PUBLIC_BLOCKS = (
-    *("particles", "short particles", "function words", "birth words", "maiden letters"),
+    *("particles", "short particles", "function words", "birth words", "married words", "maiden letters"),
     *("titles", "additions to titles", "degrees"),
 )
 _LISTED_WORD = re.compile(r"[^\W\d_]{3,}")
@@ -216,7 +216,8 @@ class LocaleWords:
     @cached_property
     def name_links(self) -> frozenset[str]:
         """Folded public words that stay between names if they are in lower case (and, née)."""
-        return frozenset(word for word in self.bare("function words") if len(word) > 1) | self.maiden_words
+        words = self.bare("function words") | self.bare("married words")
+        return frozenset(word for word in words if len(word) > 1) | self.maiden_words
 
     # ---- places and professions
 

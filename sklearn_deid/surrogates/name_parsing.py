@@ -16,10 +16,12 @@ KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials",
 CALLED = "person beside a relative"
 # Letter before an apostrophe, as in O'Hara.
 ELIDED = "elided"
-# Words before the name of a spouse, or before an earlier name.
-_MARRIED = frozenset(("epouse", "ep", "verw", "verh", "gesch"))
 # Particles that also link two names: "von und zu", but "Ben und Ann".
 _CONJUNCTIONS = frozenset(("und", "et"))
+# Particles between two surnames of a person that also link two persons: "Ortega y Gasset", but "Luz Paz y Ana Rey".
+_BETWEEN_SURNAMES = frozenset(("y", "e"))
+_LINKING_SIGNS = frozenset("/&+;")
+_AND = frozenset(("and", "og", "en", *_CONJUNCTIONS, *_BETWEEN_SURNAMES))
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 RAISED = ("\u00aa", "\u00ba")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
@@ -217,7 +219,7 @@ def _last_name(roles: list[str]) -> int:
 
 def _maiden(pieces: list[str], roles: list[str], words: LocaleWords) -> int:
     """Position of a word that precedes a second surname, such as "née"; the end of the pieces without such a word."""
-    listed = words.maiden_words | words.bare("maiden letters") | (_MARRIED & words.name_links)
+    listed = words.maiden_words | words.bare("maiden letters") | words.bare("married words")
     found = (i for i, piece in enumerate(pieces) if roles[i] == KEPT and fold(piece) in listed)
     return next(found, len(pieces))
 
@@ -292,12 +294,36 @@ def _is_elided(pieces: list[str], i: int) -> bool:
     return i > 1 and pieces[i - 1] in APOSTROPHES and pieces[i - 2].isalpha()
 
 
+def persons(parts: Sequence[NamePart]) -> list[tuple[NamePart, ...]]:
+    """Parts of a written name, person by person: John / and Mary Smith.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> found = persons(parse_name("John and Mary Smith", locale_words("en")))
+    >>> ["".join(part.text for part in person) for person in found]
+    ['John ', 'and Mary Smith']
+    """
+    found: list[list[NamePart]] = [[]]
+    for part in parts:
+        is_linking = part.role == KEPT and (fold(part.text) in _AND or not _LINKING_SIGNS.isdisjoint(part.text))
+        # The second surname of one person follows "y", too: its group has no given name.
+        if is_linking and any(one.role != KEPT for one in found[-1]):
+            found.append([])
+        found[-1].append(part)
+    return list(map(tuple, found))
+
+
 def _is_link(pieces: list[str], i: int, words: LocaleWords) -> bool:
-    """Whether a piece is a slash or a word that links two names; a particle, such as "van", is part of a name."""
-    if fold(pieces[i]) in _CONJUNCTIONS & words.particles:
+    """Whether a piece is a sign or a word that links two names; a particle, such as "van", is part of a name."""
+    folded = fold(pieces[i])
+    if folded in _CONJUNCTIONS & words.particles:
         beside = (next(filter(str.isalpha, some), "") for some in (reversed(pieces[:i]), pieces[i + 1 :]))
         return not all(fold(word) in words.particles for word in beside)  # "von und zu"
-    return "/" in pieces[i] or (pieces[i].islower() and fold(pieces[i]) in _links(words))
+    if folded in _BETWEEN_SURNAMES & words.particles:
+        behind = list(filter(str.isalpha, pieces[i + 1 :]))
+        return pieces[i].islower() and len(behind) > 1 and words.may_be_given_name(behind[0])
+    return not _LINKING_SIGNS.isdisjoint(pieces[i]) or (pieces[i].islower() and folded in _links(words))
 
 
 def _links(words: LocaleWords) -> frozenset[str]:

@@ -24,6 +24,7 @@ from .name_parsing import (
     RoleOf,
     fixed_parts,
     parse_name,
+    persons,
     whole_name,
 )
 from .name_particles import APOSTROPHES
@@ -96,14 +97,18 @@ class PersonSurrogates:
             self.known.learn([self._parse(text, kind) for text, kind in alone if (kind == CALLED) is is_called])
         for text, kind, _ in parsed:
             self._learn_elided(self._parse(text, kind))
-        for (text, kind, parts), (_, sex) in zip(parsed, mentioned, strict=True):
+        for (text, kind, _), (_, sex) in zip(parsed, mentioned, strict=True):
+            self._learn_sex(self._parse(text, kind), sex)
+
+    def _learn_sex(self, parts: tuple[NamePart, ...], before: str | None) -> None:
+        """Learn the sex of a name from its titles, or from words before its first person."""
+        for i, person in enumerate(persons(parts)):
             # The last title first: "Dott.ssa" begins with a title of men.
-            told = (sex_of_title(part.text, self._words) for part in reversed(parts) if part.role == KEPT)
-            sex = sex or next(filter(None, told), None)
-            parts = self._parse(text, kind)
+            told = (sex_of_title(part.text, self._words) for part in reversed(person) if part.role == KEPT)
+            sex = (before if i == 0 else None) or next(filter(None, told), None)
             # Relatives share a surname: it has no sex if there is a given name.
-            role = GIVEN if any(part.role == GIVEN for part in parts) else SURNAME
-            for part in parts if sex else ():
+            role = GIVEN if any(part.role == GIVEN for part in person) else SURNAME
+            for part in person if sex else ():
                 if part.role == role:
                     self._titled.setdefault(self.known.canonical(role, part.text), set()).add(str(sex))
 
@@ -116,10 +121,13 @@ class PersonSurrogates:
     def surrogate(self, text: str, kind: str) -> str:
         """Invented name in the form of ``text``."""
         parts = self._parse(text, kind)
-        sex = self._sex(parts)
-        surnames = tuple(self.known.canonical(SURNAME, part.text) for part in parts if part.role == SURNAME)
-        written = [self._written(part, sex, surnames) for part in parts]
-        for i, letter in self._bare_initials(parts).items():
+        surnames = self._surnames(parts)
+        written: list[str] = []
+        for person in persons(parts):
+            # "Ben and Ann Linden" share a surname, but not a sex.
+            sex, own = self._sex(person), self._surnames(person) or surnames
+            written += [self._written(part, sex, own) for part in person]
+        for i, letter in (self._bare_initials(parts) | self._last_initials(parts)).items():
             written[i] = _like(parts[i].text, letter)
         self._write_short_names(parts, written)
         for i, part in enumerate(parts):
@@ -192,6 +200,9 @@ class PersonSurrogates:
 
     def _folded(self, part: NamePart) -> str:
         return self.known.canonical(part.role, part.text) if part.role in (GIVEN, SURNAME) else fold(part.text)
+
+    def _surnames(self, parts: tuple[NamePart, ...]) -> tuple[str, ...]:
+        return tuple(self.known.canonical(SURNAME, part.text) for part in parts if part.role == SURNAME)
 
     def _sex(self, parts: tuple[NamePart, ...]) -> str:
         """Sex for all given names of a written name: the sex of the first given name whose sex is known."""
@@ -297,6 +308,15 @@ class PersonSurrogates:
         if len(places) < 2 or _names(parts) or any(len(parts[i].text) > 1 for i in places):
             return {}
         return dict(zip(places, self._initials("".join(parts[i].text for i in places)), strict=True))
+
+    def _last_initials(self, parts: tuple[NamePart, ...]) -> dict[int, str]:
+        """Letters for the initials of surnames behind a given name (John A.), by position."""
+        given = [self.known.canonical(GIVEN, part.text) for part in parts if part.role == GIVEN]
+        initials = [i for i, part in enumerate(parts) if part.role == INITIAL]
+        if not given or len(initials) != 1 or self._surnames(parts):
+            return {}
+        surname = self.known.surname_of(given[0], parts[initials[0]].text)
+        return {} if surname is None else {initials[0]: self._name(SURNAME, surname, None)[0]}
 
 
 def _names(parts: tuple[NamePart, ...]) -> list[NamePart]:

@@ -50,3 +50,10 @@ def test_an_initial_is_that_of_the_first_person_with_a_surname(names, initial, s
         name for own, family in fronts if set(surnames) & set(family) for name in own if name.startswith(initial)
     ]
     assert persons.given_of(initial, tuple(surnames)) == next(iter(fitting), None)
+
+
+@given(PERSONS, WORDS, st.sampled_from(["a", "b", "c"]))
+def test_an_initial_behind_a_given_name_is_that_of_a_surname(names, own, initial):
+    persons, fronts = added(names)
+    fitting = [name for given, family in fronts if own in given for name in family if name[0] == initial]
+    assert persons.surname_of(own, initial) == next(iter(fitting), None)

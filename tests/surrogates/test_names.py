@@ -351,12 +351,55 @@ def test_public_words_between_names_stay(locale, name, pattern):
         ("en", "John and Mary Quillwick", ["given", "given", "surname"]),
         ("en", "Dr. Martin and Dr. Mary Quillwick", ["surname", "given", "surname"]),
         ("en", "Mr. Jordan / Ms. Mary Quillwick", ["surname", "given", "surname"]),
+        ("en", "John Zyxw & Mary Quillwick", ["given", "surname", "given", "surname"]),
+        ("en", "John Zyxw; Mary Quillwick", ["given", "surname", "given", "surname"]),
+        ("en", "John + Mary Quillwick", ["given", "given", "surname"]),
+        ("es", "Luz Zyxw y Juan Quillwick", ["given", "surname", "given", "surname"]),
+        ("es", "Juan y Luz Quillwick", ["given", "given", "surname"]),
+        ("es", "Jos\u00e9 Ortega y Zyxw", ["given", "surname", "surname"]),
+        ("it", "Mario Zyxw e Paolo Quillwick", ["given", "surname", "given", "surname"]),
+        ("pt", "Jo\u00e3o Zyxw e Maria Quillwick", ["given", "surname", "given", "surname"]),
+        ("pt", "Jo\u00e3o Castro e Silva", ["given", "surname", "surname"]),
+        ("es", "Luz Zyxw viuda de Quillwick", ["given", "surname", "surname"]),
+        ("es", "Luz Zyxw vda. de Quillwick", ["given", "surname", "surname"]),
+        ("it", "Maria Zyxw ved. Quillwick", ["given", "surname", "surname"]),
+        ("nl", "Anna de Zyxw wed. Quillwick", ["given", "surname", "surname"]),
+        ("fr", "Claire Zyxw veuve Quillwick", ["given", "surname", "surname"]),
         ("de", "von der Silja", ["surname"]),
         ("en", "john smith", ["given", "surname"]),
     ],
 )
 def test_names_of_two_people_are_read_apart(locale, name, expected):
     assert roles(name, locale) == expected
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "sexes"),
+    [
+        ("en", "Thomas and Mary Zyxw", {0: "male", 2: "female"}),
+        ("en", "Mary & Thomas Zyxw", {0: "female", 1: "male"}),
+        ("de", "Hans und Maria Zyxw", {0: "male", 2: "female"}),
+        ("fr", "Jean et Marie Zyxw", {0: "male", 2: "female"}),
+        ("es", "Juan y Luz Zyxw", {0: "male", 2: "female"}),
+        ("pt", "Maria Zyxw e Jo\u00e3o Quillwick", {0: "female", 3: "male"}),
+    ],
+)
+def test_two_people_in_one_name_have_a_sex_each(locale, name, sexes):
+    """ "Maria" in "Hans und Maria" had the name of a man, also in "Maria" alone."""
+    words = locale_words(locale)
+    for patient in "abcdefgh":
+        new = re.findall(r"\w+", people(locale, [name], patient=patient).surrogate(name, "person"))
+        for i, sex in sexes.items():
+            assert new[i] in (*words.given_names[sex[0].upper()], *words.block(f"{sex} names that are words"))
+
+
+def test_an_initial_behind_a_given_name_is_that_of_the_surname():
+    made = people(names=["Mary Quillwick", "Mary Zyxw"])
+    new = {name: made.surrogate(name, "person") for name in ("Mary Quillwick", "Mary Zyxw", "Mary Q.", "Mary Z")}
+    given, surname = new["Mary Quillwick"].split()
+    assert new["Mary Q."] == f"{given} {surname[0]}."
+    assert new["Mary Z"] == f"{given} {new['Mary Zyxw'].split()[1][0]}"
+    assert re.fullmatch(rf"{given} [A-Z]\.", made.surrogate("Mary K.", "person"))
 
 
 def test_a_name_before_marriage_leaves_the_surname_as_it_is_alone():
