@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._randomness import FINEST_STEP, KEYED, SEEDED, grid_step, is_grid, on_grid, release_generator
+from .._randomness import FINEST_STEP, KEYED, SEEDED, grid_step, is_grid, n_signed_zeros, on_grid, release_generator
 from .._storage import (
     ARRAYS_FILE,
     check_bundle_target,
@@ -261,7 +261,8 @@ def _check_casing(columns: np.ndarray) -> None:
     for start in range(0, len(columns) if columns.shape[1] else 0, _BLOCK):
         some = columns[start : start + _BLOCK]
         # In blocks: a mapped file may be larger than the memory.
-        if not np.isin(some, (0.0, 1.0)).all() or (some.sum(axis=1) != 1.0).any():
+        # A zero with a minus sign equals zero, and its sign could be a bit of a note.
+        if not np.isin(some, (0.0, 1.0)).all() or (some.sum(axis=1) != 1.0).any() or n_signed_zeros(some):
             raise BundleError("The columns of the casing hold something else than one class for each token.")
 
 

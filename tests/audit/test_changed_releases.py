@@ -81,6 +81,13 @@ def with_sizes_in_the_casing(released, X, *_):
     return TokenVectors(data, released.offsets, released.origin)
 
 
+def with_signs_in_the_casing(released, X, *_):
+    data = released.data.copy()
+    long = np.array([len(word) > 5 for word in X.data.tolist()])[:, None]
+    data[:, -7:] = np.where(long & (data[:, -7:] == 0.0), -0.0, data[:, -7:])
+    return TokenVectors(data, released.offsets, released.origin)
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "method"),
     [
@@ -89,7 +96,12 @@ def with_sizes_in_the_casing(released, X, *_):
     ],
 )
 @pytest.mark.parametrize(
-    ("change", "text"), [(with_a_column, "columns and declares"), (with_sizes_in_the_casing, "something else than")]
+    ("change", "text"),
+    [
+        (with_a_column, "columns and declares"),
+        (with_sizes_in_the_casing, "something else than"),
+        (with_signs_in_the_casing, "something else than"),
+    ],
 )
 def test_further_columns_are_refused(data, kind, options, method, change, text):
     """They were cut off before anybody looked."""

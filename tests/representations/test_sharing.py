@@ -225,6 +225,7 @@ def test_one_casing_class_for_each_token_is_shared(tmp_path):
         (with_casing(np.ones((11, 7), np.float32)), "hold something else than one class"),
         (with_casing(np.full((11, 7), 1 / 7, np.float32)), "hold something else than one class"),
         (with_casing(np.tile(np.float32([1, -1, 1, 0, 0, 0, 0]), (11, 1))), "hold something else than one class"),
+        (with_casing(np.tile(np.float32([1, -0.0, 0, 0, 0, 0, 0]), (11, 1))), "hold something else than one class"),
     ],
 )
 def test_what_must_not_be_shared(tmp_path, R, message):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._randomness import n_signed_zeros
 from ..._storage import bundle_text, has_possible_times
 from ..._strict_json import load_strict
 from ...exceptions import BundleError
@@ -142,7 +143,7 @@ class ReleasedFile:
         if self.origin.casing:
             columns = np.asarray(self.shared.X.data[:, self.origin.n_components :])
             one_hot = np.isin(columns, (0.0, 1.0)).all() and (columns.sum(axis=1) == 1.0).all()
-            if columns.shape[1] != len(CASING_CLASSES) or not one_hot:
+            if columns.shape[1] != len(CASING_CLASSES) or not one_hot or n_signed_zeros(columns):
                 found.append("The casing columns hold something else than one casing class for each token.")
         return found
 

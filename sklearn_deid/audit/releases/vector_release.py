@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..._randomness import n_signed_zeros
 from ..._skorch import resolve_device
 from ...sequences import TokenSequences, TokenVectors
 from ...text import CASING_CLASSES, casing_ids
@@ -121,7 +122,8 @@ def check_columns(released: TokenVectors, X: TokenSequences, d: int, casing: boo
         raise ValueError(f"The estimator under attack released {released.d} columns and declares {width}.")
     columns = np.asarray(released.data)[:, d:]
     classes = columns.argmax(axis=1) if drawn else casing_ids(X.data.tolist())
-    if casing and not np.array_equal(columns, np.eye(len(CASING_CLASSES))[classes]):
+    # A zero with a minus sign equals zero, and its sign could be a bit of a note.
+    if casing and (not np.array_equal(columns, np.eye(len(CASING_CLASSES))[classes]) or n_signed_zeros(columns)):
         raise ValueError("The columns of the casing hold something else than the casing class of each token.")
 
 
