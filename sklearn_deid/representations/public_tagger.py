@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -24,6 +25,7 @@ TAGGER = "tagger."
 # Dropout of the tagger that is trained together with the network: the noise of the vectors is a regulariser already.
 _INPUT_DROPOUT, _OUTPUT_DROPOUT = 0.1, 0.5
 _NAME = re.compile(r"[A-Za-z0-9_:]{1,20}")
+_DEVICE = re.compile(r"auto|(cpu|cuda|mps|xpu)(:\d{1,3})?")
 
 
 def vector_tagger(n_classes: int, width: int, hidden_size: int) -> TaggerModule:
@@ -111,7 +113,11 @@ def _check_values(state: Mapping[str, Any]) -> None:
     values = [value for name, value in state.items() if name not in ("classes", "parameters")]
     # A public tagger has no vectors, no memory of notes and no weights of single labels.
     plain = all(value is None or type(value) in (bool, int) for value in values)
-    if not plain or not all(map(_is_setting, state["parameters"].values())):
+    parameters = dict(state["parameters"])
+    # Taggers on other devices are equal, so that audits do not compare the device.
+    device = parameters.pop("device", "auto")
+    on_device = isinstance(device, str) and _DEVICE.fullmatch(device)
+    if not plain or not on_device or not all(map(_is_setting, parameters.values())):
         raise BundleError("The state of the public tagger holds text or parts that no public tagger has.")
 
 
@@ -132,7 +138,9 @@ def _check_reads_vectors(tagger: DeidTagger, width: int) -> None:
 
 
 def common_tagger(taggers: Sequence[DeidTagger | None]) -> DeidTagger | None:
-    """Return the first tagger if all taggers have the same tags and weights, and None otherwise.
+    """Return the first tagger if all taggers have the same tags, weights and parameters, and None otherwise.
+
+    The device may differ.
 
     Examples
     --------
@@ -146,7 +154,9 @@ def common_tagger(taggers: Sequence[DeidTagger | None]) -> DeidTagger | None:
 
 
 def _digest(tagger: DeidTagger) -> bytes:
-    digest = blake2b("\n".join(tagger.classes_).encode(), digest_size=16)
-    for name, value in sorted(tagger.module_.state_dict().items()):
-        digest.update(name.encode() + value.detach().cpu().numpy().tobytes())
+    state, arrays = tagger_to_state(tagger)
+    state["parameters"] = {**state["parameters"], "device": None}
+    digest = blake2b(json.dumps(state, sort_keys=True).encode(), digest_size=16)
+    for name, value in sorted(arrays.items()):
+        digest.update(name.encode() + np.ascontiguousarray(value).tobytes())
     return digest.digest()

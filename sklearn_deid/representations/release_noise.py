@@ -99,3 +99,14 @@ def noise_grid(representer: Representer) -> float:
 def released_grid(representer: Representer) -> float:
     """Return the step of the grid on which all released numbers of a representer lie, except for the casing."""
     return FINEST_STEP if representer.unit_norm else noise_grid(representer)
+
+
+def agree_in_float32(told: float, value: float) -> bool:
+    """Whether a stated number is a float32, and equals the computed number up to rounding.
+
+    Examples
+    --------
+    >>> agree_in_float32(0.5, 0.5 + 1e-8), agree_in_float32(0.5 + 1e-8, 0.5)
+    (True, False)
+    """
+    return told == float(np.float32(told)) and bool(np.isclose(told, value, rtol=1e-6, atol=0.0))

@@ -2,6 +2,7 @@
 
 import copy
 import random
+import shutil
 import warnings
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -363,6 +364,34 @@ def test_the_number_of_removed_copies_is_compared_with_the_notes(representer, da
     rewrite(tmp_path / "release", lambda manifest, _: manifest["representation"].update(n_duplicates_removed=1_234))
     report = auditor(["file"]).audit(tmp_path / "release", X, y, representer=representer)
     assert "another number of removed copies" in " ".join(report.blocking_issues)
+
+
+def a_random_seed_of_the_tagger(manifest, _):
+    manifest["tagger"]["parameters"]["random_state"] = int.from_bytes(b"Ada", "big")
+
+
+def a_word_as_embeddings_of_the_tagger(manifest, _):
+    manifest["tagger"]["parameters"]["embeddings"] = "Ada"
+
+
+def digits_behind_the_size_of_the_noise(manifest, _):
+    manifest["representation"]["origin"]["noise"]["mean_std"] *= 1.0 + 1e-8
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (a_random_seed_of_the_tagger, "is not the tagger of the published representer"),
+        (a_word_as_embeddings_of_the_tagger, "is not the tagger of the published representer"),
+        (digits_behind_the_size_of_the_noise, "another size of the noise (mean_std)"),
+    ],
+)
+def test_values_that_nobody_reads_are_named(folder, representer, data, tmp_path, change, text):
+    """The weights alone were compared, and the size of the noise to six digits: a name had room in the rest."""
+    shutil.copytree(folder, tmp_path / "release")
+    rewrite(tmp_path / "release", change)
+    report = auditor(["file", "noise"]).audit(tmp_path / "release", *data, representer=representer)
+    assert text in " ".join(report.blocking_issues) and report.score == 0.0
 
 
 @pytest.mark.parametrize("place", ["bound", "neighbors", "kind"])

@@ -179,6 +179,7 @@ def test_nothing_else_leaves_with_a_tagger(tmp_path, data, fitted):
         {"continues_spans": ["Ada"]},
         {"marks_uniform_casing": "Ada"},
         {"parameters": {"device": "Ada was here"}},
+        {"parameters": {"device": "Ada"}},
         {"parameters": {"class_weight": {"Ada was here": 1.0}}},
     ],
 )

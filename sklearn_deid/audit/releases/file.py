@@ -136,7 +136,8 @@ class ReleasedFile:
         """Faults of the parts that are saved with the vectors: the public tagger, and the casing."""
         found = []
         own, told = getattr(self.representer, "tagger_", None), self.shared.X.tagger
-        # Weights that differ in their last bits work equally well, and can hide text.
+        # Weights that differ in their last bits work equally well, and can hide text. So can parameters of a training
+        # that nobody repeats.
         if self.representer is not None and told is not None and common_tagger([own, told]) is None:
             found.append("The public tagger of the folder is not the tagger of the published representer.")
         found += self._wrong_labels()
