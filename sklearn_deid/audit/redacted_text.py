@@ -282,10 +282,25 @@ class _Word(NamedTuple):
 
 def _words(text: str) -> list[_Word]:
     """Words as a tagger reads them: parts of names with hyphens or apostrophes, "Roe" and "John" of "RoeJohn", and each
-    character of scripts without spaces."""
+    character of scripts without spaces. Unlike in a tagger, also "ROE" and "John" of "ROEJohn"."""
     tokens = tokenize(text)
     found = zip(tokens.starts, tokens.ends, tokens.texts, strict=True)
-    return [_Word(start, end, _spellings(word)) for start, end, word in found if any(map(str.isalpha, word))]
+    parts = (part for token in found for part in _parts(*token))
+    return [_Word(start, end, _spellings(word)) for start, end, word in parts if any(map(str.isalpha, word))]
+
+
+def _parts(start: int, end: int, word: str) -> Iterator[tuple[int, int, str]]:
+    """Parts of a token that ends in a word with a capital letter behind other capital letters."""
+    kinds = [character.isupper() for character in word]
+    if len(word) != end - start or False not in kinds:  # an HTML entity, or no small letter
+        yield start, end, word
+        return
+    first = 0
+    for i in range(1, len(word) - 1):
+        if kinds[i - 1] and kinds[i] and word[i + 1].islower():
+            yield start + first, start + i, word[first:i]
+            first = i
+    yield start + first, end, word[first:]
 
 
 def _spellings(word: str) -> tuple[str, ...]:
@@ -312,17 +327,28 @@ def _by_words(notes: Sequence[Document], known: Mapping[str, str], *, capital: b
     for note in notes:
         # As a tagger reads the note: names can hold zero-width characters, entities, or a hyphen at the end of a line.
         reading = normalize(note.text)
-        words, finds = _words(reading.text), list[tuple[int, int, str]]()
-        for first, word in enumerate(words):
-            # Names such as Hope and May are ordinary words in lower case, which would be found in most notes. Letters
-            # of many scripts have no case.
-            if capital and reading.text[word.start].islower():
-                continue
-            for end, keys in _passages(words, first, longest):
-                found = next((known[key] for key in keys if key in known), None)
-                if found is not None:
-                    finds.append((*reading.original(word.start, end), found))
-        yield finds
+        read = _found(reading.text, known, longest, capital)
+        finds = [(*reading.original(start, end), label) for start, end, label in read]
+        if reading.text != note.text:
+            # And as the note is written: the number of a footnote, as in "Roe1", is read as a letter.
+            at = {i for start, end, _ in finds for i in range(start, end)}
+            written = _found(note.text, known, longest, capital)
+            finds += [one for one in written if at.isdisjoint(range(one[0], one[1]))]
+        yield sorted(finds)
+
+
+def _found(text: str, known: Mapping[str, str], longest: int, capital: bool) -> Finds:
+    words, finds = _words(text), Finds()
+    for first, word in enumerate(words):
+        # Names such as Hope and May are ordinary words in lower case, which would be found in most notes. Letters of
+        # many scripts have no case.
+        if capital and text[word.start].islower():
+            continue
+        for end, keys in _passages(words, first, longest):
+            found = next((known[key] for key in keys if key in known), None)
+            if found is not None:
+                finds.append((word.start, end, found))
+    return finds
 
 
 def _readable(text: str, finds: Finds, labels: Set[str]) -> Iterator[tuple[int, int, str]]:
