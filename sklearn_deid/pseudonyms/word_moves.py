@@ -16,6 +16,7 @@ from ..embeddings import NeighborIndex, WordVectors
 
 # Cells of a float32 block over the whole table: 128 MiB.
 _CELLS = 2**25
+_SMALLEST_EPSILON = 1e-15
 
 
 class WordMoves(Protocol):
@@ -271,7 +272,8 @@ class NoisyNearest(_WholeTable):
         # A Gaussian vector has a uniform direction; the Gamma length gives the density exp(-epsilon |z|).
         direction = rng.standard_normal((len(rows), dim))  # shape: (n, dim)
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-        length = rng.gamma(dim, 1.0 / self.epsilon, size=(len(rows), 1))
+        # Beyond this scale, the word changes no digit of the sum, and squares would overflow.
+        length = rng.gamma(dim, 1.0 / max(self.epsilon, _SMALLEST_EPSILON), size=(len(rows), 1))
         return (self.vectors.vectors_at(rows) + direction * length).astype(np.float32)
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

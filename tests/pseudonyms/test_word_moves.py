@@ -109,6 +109,16 @@ def test_guard_says_which_words_have_too_few():
     assert moves.n_without_enough(np.arange(4)).tolist() == [True, False, False, False]
 
 
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-39, 1e-10])
+def test_noise_of_a_tiny_epsilon_is_finite(vectors, epsilon):
+    """Infinite noise has no nearest word, so that every word became the first word of the table."""
+    moves, rows = make("noisy", vectors, epsilon), np.zeros(400, dtype=np.int64)
+    assert np.isfinite(np.square(moves.noisy(rows, np.random.default_rng(0)))).all()
+    targets, _ = moves.draw(rows, np.random.default_rng(0))
+    others, _ = make("noisy", vectors, 1e-10).draw(rows, np.random.default_rng(0))
+    assert targets.tolist() == others.tolist() and len(set(targets.tolist())) > len(vectors) // 2
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
 def test_metric_privacy_of_the_exponential_mechanism(vectors, epsilon):
     """P(r | w) <= exp(epsilon d(w, w')) P(r | w') for all words and releases."""
