@@ -102,8 +102,9 @@ _LOOK_ALIKES = str.maketrans(
     "\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u0578\u057d\u0585\u0570\u0251\u0261",
     "aeopcyxsijdhqwABESIJKMHOPCTYXoABEZHIKMNOPTYXnuohag",
 )
-_LIKE = "[" + "".join(map(chr, _LOOK_ALIKES)) + "]+"
-_LOOK_ALIKE = re.compile(rf"(?<=[A-Za-z\u00c0-\u024f]){_LIKE}|{_LIKE}(?=[A-Za-z\u00c0-\u024f])")
+_LIKE = "[" + "".join(map(chr, _LOOK_ALIKES)) + "]"
+# Each run is read once, from its start: a long run without a Latin letter would take time that grows with its square.
+_LOOK_ALIKE = re.compile(rf"(?<=[A-Za-z\u00c0-\u024f]){_LIKE}+|(?<!{_LIKE}){_LIKE}+(?=[A-Za-z\u00c0-\u024f])")
 # Signs before a line break, without which no line is joined.
 _BREAK_AFTER_SIGN = re.compile(rf"[-/\u00ad\u2010\u2011\u2013][ \t]{{0,4}}{_BREAK}")
 # Characters that no rule for unusual forms of single characters changes: ASCII and the letters of Latin-1.

@@ -352,6 +352,7 @@ def test_no_text_in_the_repr():
         "^",
         "a b^",
         "aB ",
+        "\u043e",
     ],
 )
 def test_the_time_is_linear(piece):
