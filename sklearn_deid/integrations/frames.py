@@ -11,7 +11,7 @@ from ..exceptions import CorpusFormatError, DeidError, WithheldWarning
 from ..text import Document, known_id
 from ..text.arrow_metadata import schema_without_texts
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from ..text.column_names import ALIKE, INSIDE, REPEATED, is_alike, names_inside, repeats, resembled
+from ..text.column_names import ALIKE, INSIDE, REPEATED, is_alike, names_inside, repeats, resembled, strings_inside
 from .deidentifiers import as_deidentifier
 
 #: Description of the problem of a frame whose index repeats its texts.
@@ -237,7 +237,7 @@ def index_has_text(index: Any, texts: Iterable[tuple[int, Any]]) -> bool:
     found = [index.get_level_values(n) for n in range(index.nlevels)]
     # All types but numbers and times. Labels can also be bytes.
     levels = [list(level) for level in found if getattr(level.dtype, "kind", "O") not in "biufcmM"]
-    labels = {label for level in levels for label in level if isinstance(label, str)}
+    labels = {text for level in levels for text in strings_inside(level)}
     return bool(levels) and any(
         (text in labels and len(text.split()) > 1) or repeats(text, [level[row] for level in levels])
         for row, text in texts

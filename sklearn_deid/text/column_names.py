@@ -165,6 +165,21 @@ def has_words(value: Any) -> bool:
     return any(isinstance(part, str) and len(part.split()) > 1 for part in _parts([value]))
 
 
+def strings_inside(values: Iterable[Any]) -> Iterator[str]:
+    """Strings, and decoded bytes, among values and inside of them.
+
+    Examples
+    --------
+    >>> sorted(strings_inside(["a", 1, (b"b", ["c"])]))
+    ['a', 'b', 'c']
+    """
+    for part in _parts(values):
+        if isinstance(part, _BYTES):
+            part = bytes(part).decode("utf-8", "replace")
+        if isinstance(part, str):
+            yield part
+
+
 def names_inside(values: Iterable[Any]) -> Iterator[str]:
     """Keys of all objects among decoded JSON values and inside of them.
 

@@ -141,9 +141,10 @@ def test_an_index_or_a_patient_that_repeats_a_part_of_a_text_is_refused():
         with pytest.raises(CorpusFormatError, match="index of the data frame holds a text"):
             redact_frame(MODEL, frame.set_index(index), "note")
     for label in (long.encode(), (1, long)):
-        labels = frame.assign(raw=[b"b" if isinstance(label, bytes) else (1, "b"), label]).set_index("raw")
-        with pytest.raises(CorpusFormatError, match="index of the data frame holds a text"):
-            redact_frame(MODEL, labels, "note")
+        other = b"b" if isinstance(label, bytes) else (1, "b")
+        for raw in ([other, label], [label, other]):  # also the text of another row
+            with pytest.raises(CorpusFormatError, match="index of the data frame holds a text"):
+                redact_frame(MODEL, frame.assign(raw=raw).set_index("raw"), "note")
     with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'"):
         redact_frame(MODEL, frame, "note", patient_column="raw")
     redact_frame(MODEL, frame[::-1].set_index("raw").set_index(frame.index).assign(n=["b", "c"]), "note")
