@@ -36,8 +36,8 @@ formats:
 
 Some formats cannot hold everything: text holds no annotations, conll no overlapping ones. The command then
 stops, unless --lossy allows the loss. Broken files stop the command before anything is written, unless
---skip-broken leaves them out. So do notes that nobody has annotated among annotated ones: they would look
-like notes without PHI."""
+--skip-broken leaves them out. So do notes that nobody has annotated among notes that a person has annotated:
+they would look like notes without PHI."""
 
 EPILOG = """\
 example: i2b2 XML files as brat files
@@ -65,15 +65,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_skip_broken(parser)
 
 
-def _annotated(arguments: argparse.Namespace) -> tuple[bool, bool]:
-    """Whether somebody has annotated any of the notes, and all of the notes, as far as the format of SRC shows it."""
+def _annotated(arguments: argparse.Namespace) -> tuple[set[bool], bool]:
+    """Who has annotated notes, as far as the format of SRC shows it: a model (True), a person (False); and whether
+    there are other notes, too.
+    """
     if arguments.format is not None and not FORMATS[arguments.format].annotated:
-        return False, False
+        return set(), True
     unanswered = unanswered_ids(arguments.corpus, arguments.format, arguments.encoding)
     if not unanswered:
-        return True, True
+        return {False}, False  # or a model: all notes are written in the same way
     found = iter_documents(arguments.corpus, arguments.format, on_error=_skip, encoding=arguments.encoding)
-    return not {note.doc_id for note in found} <= unanswered, False
+    return {is_predicted(note) for note in found if note.doc_id not in unanswered}, True
 
 
 def _skip(error: CorpusFormatError) -> None:
@@ -93,15 +95,16 @@ def _convert(arguments: argparse.Namespace, errors: list[CorpusFormatError]) -> 
     if output.is_used() and not arguments.overwrite:
         raise DeidError("DST exists already. Use --overwrite to replace it, or another DST.", path=str(target))
     # All notes are read and checked before the first one is written.
-    any_annotated, all_annotated = _annotated(arguments)
-    is_annotation = FORMATS[arguments.to].annotated
-    # Of partly annotated notes, the others would look like notes without PHI.
-    result = read_annotated(arguments, gold=is_annotation and any_annotated and not all_annotated)
+    annotators, are_others = _annotated(arguments)
+    form = FORMATS[arguments.to]
+    # Of partly annotated notes, the others would look like notes without PHI. A model may find nothing in a note.
+    result = read_annotated(arguments, gold=form.annotated and are_others and False in annotators)
     errors += result.errors
-    form = FORMATS[arguments.to] if any_annotated else FORMATS[arguments.to].for_unread()
+    if False not in annotators:
+        form = form.for_predicted() if annotators else form.for_unread()
     write_corpus(result.corpus, target, form, lossy=arguments.lossy, overwrite=arguments.overwrite)
     print(f"{counted(len(result.corpus), 'note')} converted, {len(errors)} left out.")
-    if is_annotation and not any_annotated and form.unanswered is None:
+    if form.annotated and False not in annotators and form.unanswered is None:
         print(
             f"The format {form.name} does not show that nobody has read the notes: 'train' would take those that stay "
             "without a span for notes without PHI. Leave them out of the training.",

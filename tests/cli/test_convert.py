@@ -5,6 +5,8 @@ import json
 import pytest
 
 from sklearn_deid import Document, Span, read_corpus, write_corpus
+from sklearn_deid.io import FORMATS, iter_documents
+from sklearn_deid.io.registry import unanswered_ids
 
 
 @pytest.mark.parametrize("form", ["brat", "i2b2", "meddocan-xml", "jsonl", "conll"])
@@ -153,3 +155,18 @@ def test_spans_of_a_model_do_not_become_annotations_unnoticed(run, tmp_path):
     for form, said in (("conll", True), ("i2b2", True), ("brat", False)):
         code, _, err = run("convert", tmp_path / "tagged.jsonl", tmp_path / form, "--to", form)
         assert (code, "holds no confidences" in err) == (0, said)
+
+
+def test_the_output_of_a_model_is_converted_also_if_the_model_found_nothing_in_a_note(run, tmp_path):
+    """`tag` writes such a note as a note that nobody has read, and `convert` refused the output."""
+    notes = [Document("a", "Seen by Ann.", (Span(8, 11, "DOCTOR", "NAME", 0.8),)), Document("b", "Fine.")]
+    write_corpus(notes, tmp_path / "tagged.jsonl", FORMATS["jsonl"].for_predicted())
+    for form, name in (("jsonl", "again.jsonl"), ("labelstudio", "again.json"), ("brat", "again")):
+        assert run("convert", tmp_path / "tagged.jsonl", tmp_path / name, "--to", form)[:2] == (
+            0,
+            "2 notes converted, 0 left out.\n",
+        )
+        assert [document.doc_id for document in iter_documents(tmp_path / name, form)] == ["a", "b"]
+    # The notes stay notes that nobody has read.
+    assert (tmp_path / "again.jsonl").read_text() == (tmp_path / "tagged.jsonl").read_text()
+    assert unanswered_ids(tmp_path / "again.json", "labelstudio") >= {"b"}
