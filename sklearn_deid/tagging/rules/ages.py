@@ -71,6 +71,13 @@ _DEVICES = (
 # A look-behind needs a fixed width, so that each word has its own.
 # Rates of breathing and of the heart are no ages, either: "RR 18 M".
 _NO_SIZE_BEFORE = "".join(rf"(?<!\b(?i:{word})[\s#])" for word in (*_DEVICES, "rr", "hr"))
+# "Temp 101 F", "T: 99 F" and "fever of 102 F" are body temperatures. "T 95F" may be a patient with this initial.
+_NO_TEMPERATURE = "".join(
+    [rf"(?<!\b(?i:{word}){sign})" for word in ("temp", "temperature", "tmax", "t") for sign in ("[:=]", r"[:=]\s")]
+    + [rf"(?<!\b(?i:{word})\s)" for word in ("temp", "temperature", "tmax", "fever")]
+    + [rf"(?<!\b(?i:{word})\s(?i:of|to|at|is)\s)" for word in ("temp", "temperature", "fever", "fevers", "febrile")]
+    + [rf"(?<!\b(?i:{word})\s(?i:was)\s)" for word in ("temp", "temperature", "tmax")]
+)
 # "ICD-10 F32.1", if it is not known whether spaces stood around the hyphen.
 _NO_ACRONYM = r"(?<![A-Z]\x1f-\x1f)"
 _NO_SIZE_AFTER = rf"(?!(?<=F)\s(?i:{'|'.join(_DEVICES)}|(?:dual|double|triple)\slumen))"
@@ -160,7 +167,7 @@ _ALL = (
     _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en"),
     _age(
         "age-and-sex",
-        rf"{_FREE}{_NO_ACRONYM}{_NO_SIZE_BEFORE}(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
+        rf"{_FREE}{_NO_ACRONYM}{_NO_SIZE_BEFORE}(?:(?!(?:9\d|10\d)\s?F\b)|{_NO_TEMPERATURE})(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
         rf"{_NO_SIZE_AFTER}",
         "en",
         priority=0,

@@ -33,8 +33,16 @@ _CLEAR_MONTH = "(?i:January|February|July|September|October|November|December)"
 _WEEKDAY = "(?i:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
 # Units after a number: in "of 2000 ml" the number is an amount and not a year.
 _NO_UNIT = (
-    r"(?!\s?(?:(?:m[lLg]|mcg|µg|cc|k?cal|[kK]?J|units?|U|UI|IU|I\.?E|Einheiten|enheter|g|kg|cm|mm|cel\w{0,6}|uur|uren)"
+    r"(?!\s?(?:(?:m\x1e?[lLg]|mcg|µg|cc|k?cal|[kK]?J|units?|U|UI|IU|I\.?E|Einheiten|enheter|g|kg|cm|mm|cel\w{0,6}|uur|uren"
+    r"|[np]g|m?mol|m\x1e?Eq|Hz|rpm|calories|hours?|hrs?)"
     r"(?![^\W\d_])|/(?!\s?\d)|%))"
+)
+# Words behind a number of times or of things: "seen 2-3 times", "on 1-2 pillows". In notes, days and months have a
+# slash more often than a hyphen.
+_NO_COUNT = (
+    r"(?!\s?(?i:times|weeks?|wks?|days?|hours?|hrs?|months?|mos|years?|yrs?|minutes?|mins?)\b)"
+    r"(?!(?<=\d-\d)\s?(?:(?i:points?|pillows|liters?|litres?|occasions|episodes|stools|drinks|packs|beers|pounds|lbs"
+    r"|blocks|flights|tablets|tabs|pills|puffs|doses|drops)\b|L(?:/|\s(?:of|via|by|on|O\x1f?2|NC|nasal)\b)))"
 )
 
 
@@ -228,7 +236,7 @@ DATE_RULES = (
         "date-month-and-day-in-figures",
         # "from 8/10 to 3/10" are scores.
         rf"\b(?i:on|since|from|until|by|through|dated?|admitted|seen|discharged)\s(?!\d{{1,2}}/10\sto\s\d{{1,2}}/10\b)"
-        rf"(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}",
+        rf"(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}{_NO_COUNT}",
         "en",
         measure=_numeric_length,
     ),

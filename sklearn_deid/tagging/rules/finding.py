@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,12 @@ RECOGNIZERS = tuple(dict.fromkeys(rule.family for rule in RULES))
 DEFAULT_RECOGNIZERS = tuple(family for family in RECOGNIZERS if family != "age-over-89")
 # Rules of these languages are used if no language is named.
 _USUAL = ("en", "es")
+# Units behind short numbers that are no identifiers: "MR 500 mg", "x 2000 mL", "400-1200 mg".
+_MEASURED = re.compile(
+    r"(?:\d{3,5}|\d{3}[.-]\d{4})[ \x1f]?(?:m?mol|mcg|[µμumk]g|m\x1e?[lLm]|cm|m\x1e?Eq|mm\x1e?Hg|kcal|IU|units|bpm|cells"
+    r"|copies|calories)(?![^\W_])"
+)
+_IDENTIFIERS = frozenset(("phone", "id", "ssn", "zip"))
 _AROUND = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 _AFTER = _AROUND + ".,;:"
 
@@ -181,5 +188,5 @@ def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
             end -= 1
         while start < end and text[start] in _AROUND:
             start += 1
-        if start < end:
+        if start < end and not (rule.family in _IDENTIFIERS and _MEASURED.match(text, start)):
             yield start, end

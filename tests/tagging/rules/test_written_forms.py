@@ -299,12 +299,22 @@ def test_doses_scores_and_measures_stay(language):
     ("T1N 0M0", "en"),
     ("at 10:15:30 and 12:30:45:10", "en"),
     ("15000 PLAQ", "fr"),
+    ("seen 2-3 times, since 2-3 weeks, on 1-2 pillows, until 2-3 days after", "en"),
+    ("on 2-4 L NC, on 2-3L of oxygen, seen 1-2 weeks ago, by 3-4 points", "en"),
+    ("Temp 101 F, Temp: 99 F, T=100F, temp of 102 F, febrile to 103 F, fever was 102", "en"),
+    ("metformin MR 500 mg, x2000 mL, 400-1200 mg, x 5000 units, 1 unit 350 ml", "en"),
+    ("TX 75000 cells, SS 2500 mg, ID 1000 mcg", "en"),
+    ("of 2000 calories, of 2000 mEq, of 2000 ng, until 2000 hours", "en"),
+    ("OCT-4 positive", "en"),
 ])  # fmt: skip
 def test_text_of_the_same_look_stays(text, language):
     assert find_phi(text, language=language) == []
 
 
 @pytest.mark.parametrize(("text", "spans"), [
+    ("on 3/4 L arm, on 3/4 AM, on 3-4 he", ["3/4", "3/4", "3-4"]),
+    ("MRN 1234567 g-tube, fax 555-010-0142 cc: Dr, MRN 123456 kg", ["1234567", "555-010-0142", "123456"]),
+    ("a 98F with pain, Smith, T 95F", ["98", "95"]),
     # A unit is a whole word: "gave" begins like "g".
     ("in 2002 gave up", ["2002"]),
     # The age took the day, and the rest was no date.
