@@ -58,6 +58,8 @@ _COUNTED = re.compile(
     r"(?:type|stage|grade|phase|page|line|lane|cycle|case|zone|suite|date|dose|code|axe?|para|gravida)"
 )
 _FREQUENCY = re.compile(r"[qQxX]\d")
+# A Canadian postal code, "K1A 0B1", is no number.
+_POSTAL_CODE = re.compile(r"[A-Z]\d[A-Z][ -]\d[A-Z]\d\Z")
 # A small "l" in a word of capitals.
 _L_BEFORE_CAPITAL = re.compile("l[A-Z]")
 _SMALL_L = re.compile(r"(?<![^\W_])(?=[A-Zl]{4,}(?![^\W_]))(?=l*[A-Z]{2}|[A-Z]l+[A-Z])(?:l*[A-Z])*l+[A-Z]+")
@@ -79,6 +81,8 @@ def scanner_repairs(text: str) -> list[Edit]:
         if not found[0].replace("-", "").isdigit():
             _change(changes, found.start(), found[0], _formed(found[0]))
     for found in _mixed_runs(text):
+        if _POSTAL_CODE.match(text, max(0, found.start() - 4), found.end()):
+            continue
         if found.start() not in changes and found.end() - 1 not in changes:
             _change(changes, found.start(), found[0], _meant(found[0], text[found.end() : found.end() + 7]))
     if _L_BEFORE_CAPITAL.search(text):

@@ -254,6 +254,7 @@ DATE_RULES = (
         "en",
         measure=_day_length,
     ),
+    _date("date-month-day-year", rf"\b{MONTH}([-/]){_DAY}\1(?:{_YEAR}|\d{{2}})(?!\d)", "en", measure=_day_length),
     # "05MAY11" in raw text has no word border after the month.
     _date("date-day-month-glued", rf"{_FREE}{_DAY}{MONTH}(?:{_YEAR}|\d{{2}})(?!\d)", "en", measure=_day_length),
     _date("date-year-month-day", rf"{_FREE}{_YEAR}([\s-]){MONTH}\1{_DAY}(?!\d)", "en", measure=_last_day_length),

@@ -315,6 +315,9 @@ def test_text_of_the_same_look_stays(text, language):
     ("on 3/4 L arm, on 3/4 AM, on 3-4 he", ["3/4", "3/4", "3-4"]),
     ("MRN 1234567 g-tube, fax 555-010-0142 cc: Dr, MRN 123456 kg", ["1234567", "555-010-0142", "123456"]),
     ("a 98F with pain, Smith, T 95F", ["98", "95"]),
+    ("Mar-04-2019, Mar/04/19", ["Mar-04-2019", "Mar/04/19"]),
+    # Correcting scanner errors, these letters were digits.
+    ("K1A 0B1, M5V 2S6, H2Z 1B4", ["K1A 0B1", "M5V 2S6", "H2Z 1B4"]),
     # A unit is a whole word: "gave" begins like "g".
     ("in 2002 gave up", ["2002"]),
     # The age took the day, and the rest was no date.
