@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import SequenceError
 from .ragged_array import RaggedArray
+from .row_ids import has_missing, id_kinds, row_ids
 from .token_sequences import NO_ROW, TokenSequences, check_outer
 from .token_vectors import TokenVectors
 
@@ -74,22 +74,16 @@ def check_groups(groups: Any, n: int, *, allow_missing: bool = False) -> np.ndar
     """
     if groups is None:
         return None
-    array = np.asarray(groups)
+    array = row_ids(groups)
     if array.shape != (n,):
         raise SequenceError(
             f"'groups' must hold one patient id for each of {n} sentences. Got shape {array.shape} instead."
         )
     if allow_missing:
         return array
-    kinds = {_kind(one) for one in array} if array.dtype == object else set()
+    kinds = id_kinds(array)
     # Missing ids would turn all sentences without an id into one patient, and mixed ids cannot be sorted.
-    if len(kinds) > 1 or "NoneType" in kinds or (array != array).any():
+    if len(kinds) > 1 or has_missing(array):
         found = ", ".join(sorted(kinds)) or "NaN"
         raise SequenceError(f"'groups' must hold ids of one type, and no id may be missing. Got {found} instead.")
     return array
-
-
-def _kind(one: Any) -> str:
-    # str and numpy.str_ can be sorted together, and so can whole numbers.
-    kinds = {"str": str, "int": Integral}
-    return next((name for name, kind in kinds.items() if isinstance(one, kind)), type(one).__name__)

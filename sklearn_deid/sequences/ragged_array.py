@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import SequenceError
+from .row_ids import has_missing, row_ids
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -142,12 +143,11 @@ class RaggedArray:
         """Ids as small integers, so that no id of a document or patient remains in the container."""
         if given is None:
             return None
-        ids = np.asarray(given)
+        ids = row_ids(given)
         if ids.shape != self.shape:
             raise SequenceError(f"{name!r} must hold one id for each of {len(self)} rows. Got {ids.shape} instead.")
         # Rows without an id would be rows of one document, and ids of several types cannot be sorted.
-        is_missing = [isinstance(one, float) and one != one for one in ids] if ids.dtype == object else ids != ids
-        if not np.any(is_missing):
+        if not has_missing(ids):
             with suppress(TypeError):
                 return np.unique(ids, return_inverse=True)[1].astype(np.int64)
         raise SequenceError(f"{name!r} must hold ids of one type, and no id may be missing.")

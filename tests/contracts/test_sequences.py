@@ -420,6 +420,8 @@ def test_offsets_that_do_not_fit_the_data(offsets):
         (np.array([None, None, None]), "NoneType"),
         ([float("nan"), 1.0, 2.0], "NaN"),
         (np.array([1, "a", 2], dtype=object), "int, str"),
+        (["a", float("nan"), float("nan")], "float, str"),  # NumPy makes texts of both: "nan"
+        ([1, "1", "a"], "int, str"),
     ],
 )
 def test_missing_and_mixed_ids_of_patients_are_refused(groups, found):
@@ -456,7 +458,9 @@ def test_arrays_of_arrow_are_named(name):
 NAN, NAT = float("nan"), np.array(["NaT", "NaT"], "datetime64[D]")
 
 
-@pytest.mark.parametrize("ids", [[None, "a"], [None, None], [NAN, NAN], np.array(["a", NAN], dtype=object), NAT])
+@pytest.mark.parametrize(
+    "ids", [[None, "a"], [None, None], [NAN, NAN], ["a", NAN], np.array(["a", NAN], dtype=object), NAT]
+)
 def test_missing_ids_of_documents_are_refused(ids):
     """They made one document of all sentences without an id, or ended in a message of NumPy on "<"."""
     X = TokenSequences.from_rows([["a"], ["b"]])
@@ -464,3 +468,12 @@ def test_missing_ids_of_documents_are_refused(ids):
         name = "documents" if given_ids[1] is None else "patients"
         with pytest.raises(SequenceError, match=f"'{name}' must hold ids of one type, and no id may be missing"):
             X.with_documents(*given_ids)
+
+
+def test_missing_ids_of_pandas_are_refused():
+    pd = pytest.importorskip("pandas")
+    for missing in (pd.NA, pd.NaT):
+        with pytest.raises(SequenceError, match="no id may be missing. Got Na|Got NA"):
+            check_groups([missing, missing], 2)
+        with pytest.raises(SequenceError, match="'documents' must hold ids of one type, and no id may be missing"):
+            TokenSequences.from_rows([["a"], ["b"]]).with_documents([missing, missing])
