@@ -440,6 +440,16 @@ def test_a_table_instead_of_a_column_is_named(name):
             check_sequences(given_table) if name == "X" else check_tags(given_table, check_sequences(ROWS))
 
 
+def test_sets_of_sentences_are_refused():
+    """Their order differs from process to process, so that tags belonged to other sentences."""
+    rows = {("a", "b"), ("c",)}
+    for refused in (rows, frozenset(rows), dict.fromkeys(rows).keys()):
+        with pytest.raises(SequenceError, match=f"'X' must be a sequence of sentences. Got {type(refused).__name__}"):
+            check_sequences(refused)
+        with pytest.raises(SequenceError, match="'y' must be a sequence of sentences"):
+            check_tags(refused, check_sequences(list(rows)))
+
+
 @pytest.mark.parametrize("container", [TokenSequences, TokenVectors])
 def test_sentences_given_to_the_constructor_are_sent_to_from_rows(container):
     with pytest.raises(SequenceError, match=f"Sentences are given to {container.__name__}.from_rows"):
