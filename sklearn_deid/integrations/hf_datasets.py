@@ -115,8 +115,8 @@ def corpus_from_dataset(dataset: Any) -> Corpus:
     Raises
     ------
     CorpusFormatError
-        If the data set has neither ``text`` and ``spans`` nor ``tokens`` and tags, if rows of a document are missing,
-        or if a row is invalid. The error gives the document and the offsets and holds no text.
+        If the data set has neither ``text`` and ``spans`` nor ``tokens`` and tags, if rows of a document are missing or
+        name several patients, or if a row is invalid. The error gives the document and the offsets and holds no text.
 
     Examples
     --------
@@ -313,10 +313,30 @@ def _put_together(doc_id: str, rows: list[dict[str, Any]]) -> Document:
         position += len(row["text"])
     if rows and position != rows[-1]["length"]:
         raise CorpusFormatError("The last rows of this document are missing.", doc_id=doc_id, start=position)
-    first = rows[0]
     text = "".join(row["text"] for row in rows)
-    patient = known_id(first.get("patient_id"))
-    return Document(doc_id, text, tuple(spans), patient, _parse_meta(first.get("meta"), doc_id))
+    return Document(doc_id, text, tuple(spans), _patient_of(doc_id, rows), _parse_meta(rows[0].get("meta"), doc_id))
+
+
+def _patient_of(doc_id: str, rows: list[dict[str, Any]]) -> str | None:
+    """Patient of a document. Numbers of notes that begin anew with each patient would join notes of several patients.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the rows name several patients.
+
+    Examples
+    --------
+    >>> _patient_of("n1", [{"patient_id": None}, {"patient_id": "p1"}])
+    'p1'
+    """
+    known = {known_id(row.get("patient_id")) for row in rows} - {None}
+    if len(known) > 1:
+        raise CorpusFormatError(
+            f"Rows of {len(known)} patients have the id of this document. Put the patient into the doc_id of each row.",
+            doc_id=doc_id,
+        )
+    return known.pop() if known else None
 
 
 def _scheme_of(tags: list[str]) -> str:

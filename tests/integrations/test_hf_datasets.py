@@ -143,6 +143,17 @@ def spans_with(**change):
     return {"text": [f"by {SECRET}"], "spans": [[span]], "doc_id": ["n1"]}
 
 
+def test_rows_of_several_patients_are_no_document():
+    """Numbers that begin anew with each patient joined the notes of two patients into one note of the first."""
+    columns = {"doc_id": ["1", "1"], "tokens": [["Ann"], ["Ben"]], "ner_tags": [["B-PATIENT"], ["B-PATIENT"]]}
+    with pytest.raises(CorpusFormatError, match="Rows of 2 patients have the id of this document") as caught:
+        corpus_from_dataset(datasets.Dataset.from_dict({**columns, "patient_id": ["p1", "p2"]}))
+    assert caught.value.doc_id == "1"
+    for known in (["p1", None], [None, "p1"], ["p1", "p1 "]):
+        (note,) = corpus_from_dataset(datasets.Dataset.from_dict({**columns, "patient_id": known}))
+        assert (note.patient_id, note.text) == ("p1", "Ann\nBen")
+
+
 @pytest.mark.parametrize("layout", [{"spans": [[]] * 4}, {"tokens": [["Ann"]] * 4, "tags": [["O"]] * 4}])
 @pytest.mark.parametrize("patients", [[17, 17, None, 3], [17.0, 17.0, float("nan"), 3.0], ["17", "17 ", "", "3"]])
 def test_patient_ids_are_strings_and_rows_without_one_have_none(layout, patients):
