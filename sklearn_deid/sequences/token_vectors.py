@@ -59,7 +59,7 @@ class TokenVectors(RaggedArray):
         >>> X.with_tagger(None) == X
         True
         """
-        return type(self)(self.data, self.offsets, self.origin, tagger).with_documents(self.documents)
+        return type(self)(self.data, self.offsets, self.origin, tagger).with_documents(self.documents, self.patients)
 
     @classmethod
     def concatenate(cls, parts: Sequence[TokenVectors]) -> TokenVectors:

@@ -310,6 +310,12 @@ def test_origin_of_other_values(name, value, message):
     assert "Ada" not in str(caught.value)
 
 
+def test_another_tagger_leaves_documents_and_patients():
+    X = TokenVectors.from_rows(VECTORS)
+    known = X.with_documents(range(len(X)), ["p"] * len(X)).with_tagger(None)
+    assert (known.documents.tolist(), known.patients.tolist()) == (list(range(len(X))), [0] * len(X))
+
+
 def test_origin_must_be_one():
     with pytest.raises(SequenceError, match="must be a Provenance or None. Got dict"):
         represented(VALUES)
