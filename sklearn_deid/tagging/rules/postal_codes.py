@@ -35,10 +35,11 @@ def _zip(name: str, pattern: str, language: str, *more: Any) -> Rule:
 _START = (
     r"(?:\A|[\n,;(|][\s]?|(?<!\d)\d{1,3}\s?[a-zA-Z]?(?:\s-)?\s{1,2}|\b(?:in|aus|nach|à|em|i|a|te)\s|\b(?:D|F|I|N|B|L)-)"
 )
-_TOWN = (
-    r"(?=[\s-]{1,2}(?:[A-ZÀ-ÖØ-Þ][^\W\d_A-Z]|[A-ZÀ-ÖØ-Þ]{4}))"
-    r"(?!\s{1,2}(?i:einheit|leuko|thrombo|ery|lympho|keime|zellen|unit|plaq))"
+_NO_CELLS = (
+    r"(?!\s{1,2}(?i:einheit|leu[ck]oc|leuko|tromboc|thrombo|ery|eritro|lympho|linfo|keime|zellen|c[ée]lulas|unit|plaq"
+    r"|piastr|hemat[íi]e))"
 )
+_TOWN = r"(?=[\s-]{1,2}(?:[A-ZÀ-ÖØ-Þ][^\W\d_A-Z]|[A-ZÀ-ÖØ-Þ]{4}))" + _NO_CELLS
 _FIVE = r"\d{2}\s?\d{3}"
 _FORMS = {
     "de": (_START + rf"(?P<phi>\d{{5}}){_TOWN}", r"plz|postleitzahl", r"\d{5}"),
@@ -52,7 +53,9 @@ _FORMS = {
         r"\d{5}-?\d{3}|\d{4}(?:-\d{3})?",
     ),
     "nl": (
-        r"(?<![\d-])(?P<phi>[1-9]\d{3}\s?(?!SA|SD|SS)[A-Z]{2})(?![\w-])(?=\s{1,2}[A-Z])",
+        # "1500 ML NaCl" is a dose.
+        r"(?<![\d-])(?P<phi>(?!\d{2}00\s?(?:ML|MG|KG|CC|IE|EH))[1-9]\d{3}\s?(?!SA|SD|SS)[A-Z]{2})(?![\w-])"
+        r"(?=\s{1,2}[A-Z])",
         "postcode",
         r"\d{4}\s?[A-Z]{2}",
     ),
@@ -89,7 +92,7 @@ POSTAL_RULES = (
     _zip("codigo-postal", r"\b(?i:cp|c\.p|c[óo]digo postal)[\s.:]{1,4}(?P<phi>\d{5})(?!\d)", "es", 2, _spanish_length),
     _zip(
         "codigo-postal-y-lugar",
-        r"(?=\d)(?<![^\W_])(?<!\d[-./ ])(?P<phi>\d{5})(?=[\s,.(-]{1,3}[A-ZÁÉÍÓÚÑ][^\W\d_A-Z])",
+        r"(?=\d)(?<![^\W_])(?<!\d[-./ ])(?P<phi>\d{5})(?=[\s,.(-]{1,3}[A-ZÁÉÍÓÚÑ][^\W\d_A-Z])" + _NO_CELLS,
         "es",
         0,
         _spanish_length,

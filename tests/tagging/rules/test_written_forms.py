@@ -306,6 +306,9 @@ def test_doses_scores_and_measures_stay(language):
     ("TX 75000 cells, SS 2500 mg, ID 1000 mcg", "en"),
     ("of 2000 calories, of 2000 mEq, of 2000 ng, until 2000 hours", "en"),
     ("OCT-4 positive", "en"),
+    ("12500 Leucocitos, 15000 Plaquetas", "es"),
+    (", 15000 Leucocytes, 250000 Plaquettes", "fr"),
+    ("1500 ML NaCl, 1000 MG Paracetamol, 2500 IE Fragmin", "nl"),
 ])  # fmt: skip
 def test_text_of_the_same_look_stays(text, language):
     assert find_phi(text, language=language) == []
