@@ -87,6 +87,27 @@ _CHILD = (
 )
 
 
+# No duration is as long as these ages, so that the unit alone shows an age: "Mme X, 92 ans".
+_OLD_YEARS = {
+    "en": "years?|yrs?",
+    "es": "años?",
+    "de": "jahren?|jahre",
+    "fr": "ans",
+    "nb": "år",
+    "it": "anni",
+    "pt": "anos",
+    "nl": "jaar|jr",
+}
+
+
+def _old_age(language: str) -> Rule:
+    """Rule for an age from 90 to 119 years with a unit and without a word for a person."""
+    number, unit = r"(?:9\d|1[01]\d)", rf"\s?(?i:{_OLD_YEARS[language]})(?![\w-])"
+    # In Spanish notes, the unit belongs to the span.
+    phi = rf"(?P<phi>{number}{unit})" if language == "es" else rf"(?P<phi>{number}){unit}"
+    return _age(f"age-old-{language}", _FREE + phi, language, priority=0)
+
+
 # Words before an age, between a person and an age, behind an age, and behind the number of years of a person.
 _AGES = {
     "de": (
@@ -213,6 +234,7 @@ _ALL = (
     ),
     _age("edad-adulta", rf"\b(?i:de|tiene|con)\s(?P<phi>\d{{2,3}}\s{{1,2}}(?i:años)\b){_NO_DURATION}", "es", _grown_up),
     *(rule for language in _AGES for rule in _ages_of(language)),
+    *map(_old_age, _OLD_YEARS),
 )
 AGE_RULES = (
     *_ALL,

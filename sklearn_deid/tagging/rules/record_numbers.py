@@ -235,12 +235,13 @@ NUMBER_RULES = (
     Rule("seguridad-social-forma", "ssn", "SSN", rf"{_FREE}\d{{2}} \d{{8}} \d{{2}}{_END}", ("es",), 1),
     *(rule for language in _NAMED for rule in _named_in(language)),
     # The French number of 13 digits, and of 15 with check digits: in its groups, or digit by digit. The check digits
-    # are not verified, so that a number with a typing error is found.
+    # are not verified, so that a number with a typing error is found. The departments of Corsica are 2A and 2B.
     Rule(
         "nir",
         "ssn",
         "SSN",
-        rf"{_FREE}[1-478](?:(?: \d){{12,14}}| ?\d{{2}} ?\d{{2}} ?\d{{2}} ?\d{{3}} ?\d{{3}}(?: ?\d{{2}})?)(?!\d)(?! \d)",
+        rf"{_FREE}[1-478](?:(?: \d){{12,14}}| ?\d{{2}} ?\d{{2}} ?(?:\d{{2}} ?|2\x1f?[AB][ \x1f]?)"
+        r"\d{3} ?\d{3}(?: ?\d{2})?)(?!\d)(?! \d)",
         ("fr",),
         1,
     ),

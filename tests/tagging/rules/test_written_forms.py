@@ -2,6 +2,7 @@
 
 import pytest
 
+from sklearn_deid import NoteDeidentifier, RuleTagger
 from sklearn_deid.tagging.rules import LANGUAGES, find_phi
 from sklearn_deid.tagging.rules.finding import RULES
 
@@ -343,6 +344,32 @@ def test_dates_of_birth_need_no_signs(text):
     (span,) = find_phi(text, language="nb")
     assert text[span.start : span.end].replace(" ", "") == digits
     assert find_phi("DOB 99991950, born 3200 g, geb. 3051", language="de") == []
+
+
+@pytest.mark.parametrize(("language", "text"), [
+    ("en", "is [92] years and"),
+    ("en", "for [95] yrs"),
+    ("es", "Sofía, [92 años] y"),
+    ("de", "klagt [92] Jahre"),
+    ("fr", "Mme X, [92] ans et"),
+    ("nb", "hun [101] år og"),
+    ("it", "lei [92] anni e"),
+    ("pt", "a [92] anos e"),
+    ("nl", "dhr. X, [92] jaar en"),
+])  # fmt: skip
+def test_a_number_of_years_over_89_is_an_age(language, text):
+    plain, phi = text.replace("[", "").replace("]", ""), text[text.index("[") + 1 : text.index("]")]
+    for recognizers in (None, ["age-over-89"]):
+        spans = find_phi(plain, language=language, recognizers=recognizers)
+        assert [plain[span.start : span.end] for span in spans] == [phi]
+    shorter = plain.replace("92", "32").replace("95", "32").replace("101", "32")
+    assert find_phi(shorter, language=language, recognizers=["age-over-89"]) == []
+
+
+def test_departments_of_corsica():
+    texts = ["2 85 05 2A 006 084 36", "285052A006084", "1 85 05 2B 006 084 36"]
+    assert [covered(text, "fr").strip(". ") for text in texts] == [""] * 3
+    assert NoteDeidentifier(RuleTagger(language="fr").fit([])).redact(texts) == ["[SSN]"] * 3
 
 
 def test_iban_needs_its_check_digits():
