@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from .._atomic import naming
 from ..exceptions import CorpusFormatError, DeidError
 from ..text.characters import has_surrogate
 
@@ -161,7 +162,10 @@ class OutputNumbers:
     def close(self) -> None:
         """Close the key file."""
         if self._stream is not None:
-            self._stream.close()
+            stream, self._stream = self._stream, None
+            # The outputs are synced, too. Without the key, nobody knows whose outputs they are.
+            with naming(self.path), stream:
+                os.fsync(stream.fileno())
 
     def _new_name(self) -> str:
         # Random and not counted: consecutive numbers would reveal the order of the notes.

@@ -157,6 +157,8 @@ class RecordedOutput:
             path.unlink(missing_ok=True)
 
     def _close(self) -> None:
-        self.record.close()
-        if self.numbers is not None:
-            self.numbers.close()
+        try:
+            self.record.close()
+        finally:
+            if self.numbers is not None:
+                self.numbers.close()

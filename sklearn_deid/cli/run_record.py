@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
+from .._atomic import naming
 from .._storage import file_digest
 from ..exceptions import DeidError
 from ..text import Document
@@ -170,8 +171,10 @@ class RunRecord:
     def close(self) -> None:
         """Close the record and release the lock."""
         if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+            stream, self._stream = self._stream, None
+            # The outputs are synced, too. Without their lines, a resumed run would refuse them.
+            with naming(self.path), stream:
+                os.fsync(stream.fileno())
 
     def _check_own(self, content: bytes) -> None:
         """Refuse to overwrite a file with this name that is not a record, such as notes or a key."""

@@ -35,6 +35,22 @@ def test_names_are_numbers_and_the_key_says_whose(run, raw, model, notes, tmp_pa
     assert contents(out) == {f"{name}.txt": text for name, text in zip(numbered, texts, strict=True)}
 
 
+def test_key_and_record_are_on_the_disk_like_the_outputs(run, raw, model, tmp_path, monkeypatch):
+    """After a power failure, finished outputs were there, and nothing said whose they are."""
+    synced, fsync = set(), os.fsync
+
+    def sync(descriptor):
+        status = os.fstat(descriptor)
+        synced.add((status.st_ino, status.st_size))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    command = ("redact", raw, "--model", model, "--output", tmp_path / "out", "--number-outputs", tmp_path / "key.csv")
+    assert run(*command, "--quiet")[0] == 0
+    for file in (tmp_path / "key.csv", tmp_path / "out.run", *(tmp_path / "out").glob("*.txt")):
+        assert (file.stat().st_ino, file.stat().st_size) in synced
+
+
 def test_numbers_stay_when_a_run_goes_on(run, raw, model, tmp_path):
     command = ["redact", raw, "--model", model, "--output", tmp_path / "out", "--number-outputs", tmp_path / "key.csv"]
     assert run(*command)[0] == 0
