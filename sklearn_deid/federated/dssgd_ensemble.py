@@ -66,7 +66,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Tagger that is cloned for each worker. None means ``DeidTagger()``. The ``embeddings`` of the tagger must be
         public. In the ensemble, "auto" means random vectors of hashed character n-grams, which are equal for all
         workers. Each vector is followed by the kinds of public lists that contain the word, as in `DeidTagger`. If the
-        notes of all workers are in one language, the lists of this language are included, except with `PatientPrivacy`.
+        notes of all workers are in one language, the lists of this language are included, except with ``privacy``.
         ``n_epochs`` of the ensemble replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the
         ensemble replace the ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of
         the tagger must be None. ``warm_start_from`` may be a model of the package, which was trained on generated
@@ -135,8 +135,10 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         `GaussianUpload` and `SparseVectorUpload` add noise to the uploads ("dssgd" only). The guarantee of noise on
         uploads protects all data of a worker. The guarantee covers all values that the server receives, and therefore
         the global network. The guarantee does not cover the workers' own taggers and ``history_``, which are computed
-        from the data without noise. Noise needs ``random_state=None``, because anyone who knows the seed can subtract
-        the noise. The noise of `PatientPrivacy` never comes from a seed.
+        from the data without noise. The guarantee treats the label set and the assignment of patients as public: pass
+        ``labels``, because a label of a single note would otherwise change the network. Noise needs
+        ``random_state=None``, because anyone who knows the seed can subtract the noise. The noise of `PatientPrivacy`
+        never comes from a seed.
     delta : float in (0, 1), default=1e-5
         delta of ``epsilon_`` with `GaussianUpload`. `PatientPrivacy` has its own delta.
     validation_fraction : float in (0, 1), "rotating" or None, default=None
@@ -149,7 +151,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Label set of all workers. None means the union of the labels that occur in the data of the first call.
     keep_exchange : bool, default=False
         Whether all messages are kept in ``exchange_``, so that ``AdversarialPrivacyAuditor().audit(ensemble, X, y,
-        groups)`` can attack the messages. Pass the training data as X, y and groups.
+        groups)`` can attack the messages. Pass the training data as X, y and groups. A further round without
+        ``keep_exchange`` deletes the messages of the earlier rounds.
     n_jobs : int or None, default=None
         Number of processes for local epochs that do not wait for each other. The parameter has no effect with the
         schedule "sequential".
@@ -394,8 +397,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
                 raise ValueError(f"The '{name}' parameter of the estimator must be None in a DSSGDEnsemble: {reason}.")
         tagger.check_parameters()
         check_public_start(tagger.warm_start_from)
-        # The guarantee of a patient would not cover a language that all notes together decide.
-        vectors = public_embeddings(tagger.embeddings, parts if privacy is None else ())
+        # No guarantee would cover a language that all notes together decide.
+        vectors = public_embeddings(tagger.embeddings, parts if self.privacy is None else ())
         return tagger.set_params(embeddings=vectors, max_epochs=self.n_epochs, warm_start=False)
 
     def _parts(
@@ -470,6 +473,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         if patient_privacy_of(self) is not None:
             raise ExchangeError(ONE_PLAN)
         check_next_round(self, training.workers)
+        # An audit of some rounds would report less than the server has seen.
+        if self.keep_exchange and not hasattr(self, "exchange_"):
+            raise ValueError("'keep_exchange' must be True from the first round on: earlier messages were not kept.")
         # Data that are split already draw no random numbers.
         splitting = self._rng.spawn(1)[0] if isinstance(data, WorkerData) else None
         parts = self._parts(data, len(training.workers), self._patients, splitting)
@@ -482,6 +488,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         try:
             for learner, part in zip(learners, parts, strict=True):
                 learner.plan(part, None)
+            if not self.keep_exchange:
+                self.__dict__.pop("exchange_", None)
             training = go_on(plan_of(self, parts, 1), training, self._rng, **self._watching(None))
         finally:
             for worker in self._training.workers:

@@ -488,3 +488,15 @@ class TestScikitLearn:
     def test_bad_values_of_the_estimator_are_named(self, name, value):
         with pytest.raises(ValueError, match=f"The '{name}' parameter of DeidTagger must be"):
             DSSGDEnsemble(DeidTagger(**{name: value})).fit([["a"]], [["O"]], groups=[1])
+
+
+@pytest.mark.parametrize("strategy", ["dssgd", "fedavg"])
+def test_the_messages_of_all_rounds_are_kept_or_none(strategy):
+    """An audit of some rounds reported less than the server has seen."""
+    X, y, groups = both_prefixes()
+    ensemble = ensemble_of(strategy=strategy, keep_exchange=True).partial_fit(X, y, groups=groups)
+    assert len(ensemble.partial_fit(X, y, groups=groups).exchange_.uploads()) == len(ensemble.history_) == 4
+    assert not hasattr(ensemble.set_params(keep_exchange=False).partial_fit(X, y, groups=groups), "exchange_")
+    with pytest.raises(ValueError, match="'keep_exchange' must be True from the first round on"):
+        ensemble.set_params(keep_exchange=True).partial_fit(X, y, groups=groups)
+    assert len(ensemble.history_) == 6

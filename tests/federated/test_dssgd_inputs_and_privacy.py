@@ -62,7 +62,7 @@ class TestInputs:
         X, y, groups = data
         monkeypatch.setattr(worker_data, "common_language", lambda parts: "es" if parts else "")
         tagger, labels = DeidTagger(**{**TINY, "embeddings": "auto"}), {tag[2:] for row in y for tag in row} - {""}
-        for privacy, language in ((None, "es"), (PatientPrivacy(8.0), "")):
+        for privacy, language in ((None, "es"), (PatientPrivacy(8.0), ""), (SparseVectorUpload(1.0), "")):
             options = {"n_workers": 2, "n_epochs": 1, "privacy": privacy, "labels": sorted(labels)}
             ensemble = DSSGDEnsemble(tagger, random_state=None if privacy else 0, **options)
             fitted = ensemble.fit(X, y, groups=groups).global_estimator_
