@@ -1,11 +1,14 @@
 """Releases with more than they declare: further tokens, sentences and columns, and originals outside of PHI."""
 
+import re
+
 import numpy as np
 import pytest
 
 from sklearn_deid import (
     GaussianNoisePerturber,
     NeighborPseudonymizer,
+    RandomVectorPerturber,
     SurrogatePseudonymizer,
     ZeroVectorPerturber,
 )
@@ -120,3 +123,47 @@ def test_zero_vectors_that_are_not_zero_are_named(data):
     for kind, left in ((ZeroVectorPerturber, False), (changed(ZeroVectorPerturber, some_left), True)):
         report = auditor("linkage").audit(kind(embeddings=VECTORS).fit(*data), *data)
         assert ("vector other than the stated zero vector" in " ".join(report.blocking_issues)) == left
+
+
+def with_low_bits(released, X, y, *_):
+    """Tokens outside of PHI carry a bit each."""
+    vectors, others = released.data.copy(), np.array([tag == "O" for row in y for tag in row])
+    bits = np.ascontiguousarray(vectors[:, : VECTORS.dim]).view(np.int32)
+    bits[others] ^= 1
+    vectors[:, : VECTORS.dim] = bits.view(np.float32)
+    return TokenVectors(vectors, released.offsets)
+
+
+def with_a_word_left(released, X, y, *_):
+    vectors, phi = released.data.copy(), np.array([tag != "O" for row in y for tag in row])
+    some = np.flatnonzero(phi)[:40]
+    vectors[some, : VECTORS.dim] = VECTORS.vectors_for(X.data[some].tolist())
+    return TokenVectors(vectors, released.offsets)
+
+
+def with_smaller_steps(released, X, y, *_):
+    vectors, words = released.data.copy(), VECTORS.vectors_for(X.data.tolist())
+    some = (vectors[:, : VECTORS.dim] != words).any(axis=1)
+    vectors[some, : VECTORS.dim] = words[some] / 2.0
+    return TokenVectors(vectors, released.offsets)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(GaussianNoisePerturber, {"scale": 0.5}), (RandomVectorPerturber, {}), (ZeroVectorPerturber, {})],
+)
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (None, ""),
+        (with_low_bits, "tokens that the perturber does not move have another vector"),
+        (with_a_word_left, "PHI tokens that the perturber replaces have the vector of their word"),
+        (with_smaller_steps, "do not lie on the grid|other than the stated zero vector"),
+    ],
+)
+def test_vectors_of_a_limited_perturber_are_compared_with_its_statements(data, kind, options, change, text):
+    """With ``max_replacements``, nothing was compared."""
+    some = tuple(part[:60] for part in data)
+    one = (kind if change is None else changed(kind, change))(embeddings=VECTORS, max_replacements=1, **options)
+    issues = " ".join(auditor("linkage").audit(one.fit(*some), *some).blocking_issues)
+    assert re.search(text, issues) if text else "vector" not in issues

@@ -59,7 +59,7 @@ class ReleasedVectors(VectorRelease):
     @property
     def is_bounded(self) -> bool:
         """Whether the perturber states noise whose distribution can be tested."""
-        if self._perturber is None or self._perturber.max_replacements is not None:
+        if self._perturber is None or self._limit is not None:
             return False
         return self._noise_scale >= _SMALLEST_SCALE and len(self._moved) > 0
 
@@ -69,29 +69,43 @@ class ReleasedVectors(VectorRelease):
         without noise that differ from the declaration of the perturber; None if all vectors agree.
 
         A token that the perturber leaves unchanged must have exactly the vector of its word. A token whose vector is
-        removed must have zeros without a minus sign. Any other bits could carry information.
+        removed must have zeros without a minus sign. Any other bits could carry information. With ``max_replacements``,
+        a PHI token must have the vector of its word, or a vector that the perturber can draw.
         """
         if self._perturber is None:
             return _UNKNOWN if self.kind == VECTORS else None  # `ReleasedClasses` has another mechanism
         if is_of_private_notes(self._perturber, self._public):
             return PRIVATE_VECTORS
-        if self._perturber.max_replacements is not None:
-            return None
         expected = self._public.vectors_for(self.data.X.data)
-        expected[self._moved] = 0.0
         other = (np.ascontiguousarray(self._released).view(np.uint32) != expected.view(np.uint32)).any(axis=1)
-        n_moved = int(other[self._moved].sum()) if isinstance(self._perturber.mechanism_, ZeroVectors) else 0
+        found = self._wrong_replacements(expected, other[self._moved])
         other[self._moved] = False
-        found = []
-        if n_moved:
-            found.append(
-                f"{n_moved:,} of {len(self._moved):,} PHI tokens have a vector other than the stated zero vector."
-            )
         if other.any():
             found.append(
                 f"{int(other.sum()):,} tokens that the perturber does not move have another vector than their word."
             )
         return " ".join(found) or None
+
+    def _wrong_replacements(self, words: np.ndarray, is_other: np.ndarray) -> list[str]:
+        """Faults of the PHI tokens that the perturber may move; ``is_other`` marks those without the vector of their
+        word."""
+        is_zero, limit = isinstance(self._perturber.mechanism_, ZeroVectors), self._limit
+        found, at = [], self._moved if limit is None else self._moved[is_other]
+        moved = np.ascontiguousarray(self._released[at])
+        n_other = int(moved.view(np.uint32).any(axis=1).sum())
+        if is_zero and n_other:
+            found.append(f"{n_other:,} of {len(at):,} PHI tokens have a vector other than the stated zero vector.")
+        if limit is None or not (is_zero or self._noise_scale >= _SMALLEST_SCALE):
+            return found
+        if not is_zero:  # without a limit, the noise test finds these faults
+            found += grid_faults(moved, FINEST_STEP)
+        # A word without a vector can have been moved to zeros, which nobody sees.
+        of = np.searchsorted(self.data.X.offsets, self._moved, side="right") - 1
+        may, moves = np.bincount(of), np.bincount(of, weights=is_other | ~words[self._moved].any(axis=1))
+        n_kept = int(np.maximum(np.minimum(may, limit) - moves, 0).sum())
+        if n_kept:
+            found.append(f"{n_kept:,} PHI tokens that the perturber replaces have the vector of their word.")
+        return found
 
     @property
     def noise_template(self) -> NoiseTemplate:
@@ -148,6 +162,12 @@ class ReleasedVectors(VectorRelease):
         """Positions of the PHI tokens whose vectors the perturber changes."""
         phi = find_phi_tokens(self.data.X, self.data.y, self._perturber.labels)
         return phi.positions[self._perturber.mechanism_.moves(phi.words)[phi.word_ids]]
+
+    @property
+    def _limit(self) -> int | None:
+        """Largest number of replaced tokens of a sentence; None without a limit."""
+        limit: int | None = self._perturber.max_replacements
+        return limit
 
     @property
     def _noise_scale(self) -> float:
