@@ -19,8 +19,6 @@ from ..text.corpus import patients_of
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 # Ids that `redact --number-outputs` writes: their letters are no names.
 _RANDOM_ID = re.compile(r"note-[0-9a-f]{12}")
-# Letters that have no accents, and that many lists write as plain letters.
-_STROKES = str.maketrans({"\u0142": "l", "\u0111": "d", "\u0131": "i"})
 # Kind of quasi-identifier of each label of the known schemes, by its nearest label of i2b2 2014.
 _KINDS = {
     "age": "AGE",
@@ -306,7 +304,7 @@ def _parts(start: int, end: int, word: str) -> Iterator[tuple[int, int, str]]:
 def _spellings(word: str) -> tuple[str, ...]:
     """Folded word, without strokes, and with two letters for some letters (ü as ue)."""
     folded = fold(word)
-    return (folded,) * 3 if word.isascii() else (folded, plain_letters(word).translate(_STROKES), transcribed(word))
+    return (folded,) * 3 if word.isascii() else (folded, plain_letters(word), transcribed(word))
 
 
 def _passages(words: Sequence[_Word], first: int, longest: float) -> Iterator[tuple[int, tuple[str, ...]]]:

@@ -31,19 +31,25 @@ def fold(text: str) -> str:
     return " ".join("".join(sign for sign in plain if not unicodedata.combining(sign)).split())
 
 
-_PLAIN = str.maketrans({"\u00f8": "o", "\u00e6": "ae"})
+# Letters with a stroke, and joined letters, that Unicode does not decompose.
+_PLAIN = str.maketrans(
+    {
+        **{"\u00f8": "o", "\u00e6": "ae", "\u0153": "oe", "\u0142": "l", "\u0111": "d"},
+        **{"\u0131": "i", "\u00f0": "d", "\u00fe": "th", "\u0127": "h", "\u0167": "t", "\u014b": "n"},
+    }
+)
 _TRANSCRIBED = str.maketrans(
     {"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue", "\u00e6": "ae", "\u00f8": "oe", "\u00e5": "aa"}
 )
 
 
 def plain_letters(text: str) -> str:
-    """Folded text, with plain letters also for Scandinavian letters that are no accented letters (ø as o).
+    """Folded text, with plain letters also for letters that are no accented letters (ø as o, ł as l).
 
     Examples
     --------
-    >>> plain_letters("J\u00f8rgen")
-    'jorgen'
+    >>> plain_letters("J\u00f8rgen"), plain_letters("\u0141ukasz")
+    ('jorgen', 'lukasz')
     """
     return fold(text).translate(_PLAIN)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .folding import fold, transcribed
+from .folding import fold, plain_letters, transcribed
 from .known_persons import Initialled, KnownPersons
 from .locale_words import LocaleWords
 from .name_parsing import GIVEN, INITIAL, SURNAME, NamePart
@@ -16,8 +16,9 @@ class KnownNames:
 
     Two written words are the same name by these rules:
 
-    1. They are equal without case and accents (Alder, ALDER), if one letter is written as two letters (M\u00fcller,
-       Mueller), or without the s of a genitive in German and Norwegian (M\u00fcllers).
+    1. They are equal without case and accents (Alder, ALDER), also of letters with a stroke (\u0141ukasz, Lukasz), if
+       one letter is written as two letters (M\u00fcller, Mueller), or without the s of a genitive in German and
+       Norwegian (M\u00fcllers).
     2. One typing error turns one word into the other (Adler, Aldder), and both words have 5 to 40 letters and the same
        first letter. At most one word is a name of the locale: Marina and Martina are two names.
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
@@ -82,19 +83,22 @@ class KnownNames:
         """First spelling of a name, for any of its spellings. A new word is learned."""
         folded, known = fold(word), self._known[role]
         if folded not in known:
+            # "Mueller" is M\u00fcller, and "Lukasz" is \u0141ukasz.
+            spelled = [other for other in (transcribed(word), plain_letters(word)) if other != folded]
             base = self._words.without_genitive(word)
             if base != word:
                 known[folded] = self.canonical(role, base)
+            elif same := [known[other] for other in spelled if other in known]:
+                known[folded] = same[0]
             else:
                 # First spellings only: slips of slips would lead from one name to any other.
                 alike = self._spellings[role].slips(folded)
                 known[folded] = next((other for other in alike if not self._are_names(folded, other)), folded)
                 if known[folded] == folded:
                     self._spellings[role].add(folded)
-            # "Mueller" is Müller.
-            if (spelled := transcribed(word)) != folded:
-                known.setdefault(spelled, known[folded])
-                self._spellings[role].add_transcribed(spelled, known[folded])
+            for other in spelled:
+                known.setdefault(other, known[folded])
+                self._spellings[role].add_transcribed(other, known[folded])
         return known[folded]
 
     def given_of(self, initial: str, *surnames: str) -> str | None:

@@ -65,6 +65,11 @@ def test_particles_beside_other_names_stay(name, expected):
     assert kept(name) == expected
 
 
+@pytest.mark.parametrize("name", ["J. vd Zyxen", "Zyxen, J. vd", "Jan vd Zyxen-Alder"])
+def test_the_short_form_of_van_der_stays(name):
+    assert kept(name, "nl") == ["vd"]
+
+
 def test_initials_before_a_listed_surname_and_a_given_name_do_not_stay():
     assert kept("AM M\u00fcller Anna", "de") == []
     assert kept("DI Stefano Marco", "it") == ["DI"]
