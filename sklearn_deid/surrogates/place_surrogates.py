@@ -12,7 +12,7 @@ from .chance import Chance
 from .dates import ORDINAL_ENDINGS, ordinal_ending
 from .folding import fold
 from .locale_words import LocaleWords, draw_other
-from .number_surrogates import NUMERALS, ROMAN, random_of_form
+from .number_surrogates import NUMERALS, random_of_form
 from .own_names import STREET, OwnNames, with_case
 from .patient_chance import PatientChance
 from .place_parts import (
@@ -32,14 +32,15 @@ from .place_parts import (
     rewritten_place,
 )
 from .place_parts import STREET as STREET_PART
+from .street_pieces import before_apostrophe, is_before_number, is_floor, is_word_for_number, written_length
 from .town_surrogates import TownSurrogates, alike, main_code
 
 _HOME_SHARE = 0.95
 _LONGEST_DOOR = 3
-# "Number" and its abbreviations in the languages of all locales, without signs. They are public if a number follows.
-NUMBER_WORDS = frozenset(("n", "no", "nr", "nro", "num", "numero", "nummer", "number"))
 _SHORTEST_SURNAME = 3
 _SHORTEST_TAIL = 4
+# First letters in which a type and its abbreviations agree: str., stra\u00dfe.
+_SHORT_TYPE = 3
 COMPASS = ("N", "S", "E", "W", "NE", "NW", "SE", "SW")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
 # A word that is neither the s of a genitive nor a letter in front of an apostrophe.
@@ -207,13 +208,16 @@ class PlaceSurrogates:
         pieces = _PIECES.findall(text)
         kept = self._kept(pieces)
         chance = self._chance.again("street", fold(text))
-        if self._words.locale in SUFFIXED and (suffixed := self._suffixed(pieces, kept, chance)) is not None:
+        # The numbers of a house are drawn first: "12 Elm St" and "12 Elm Street, Apt 3" are one house.
+        numbers = self._numbers(pieces, kept)
+        if self._words.locale in SUFFIXED and (suffixed := self._suffixed(pieces, kept, numbers, chance)) is not None:
             return suffixed
         out: list[str] = []
         is_named = False
         i = 0
         while i < len(pieces):
-            if (single := self._beside_names(pieces, kept, i, out, chance)) is not None:
+            single = numbers.get(i) or self._beside_names(pieces, kept, i, out, chance)
+            if single is not None:
                 out.append(single)
                 i += 1
                 continue
@@ -224,16 +228,38 @@ class PlaceSurrogates:
             is_named, i = is_named or not is_door, stop
         return "".join(out)
 
+    def _numbers(self, pieces: list[str], kept: list[bool]) -> dict[int, str]:
+        """Surrogates of the numbers of an address, by position, as for the same number and the same street."""
+        words = (piece for piece, is_kept in zip(pieces, kept, strict=True) if len(piece) > 1 and not is_kept)
+        names = (word for word in words if not (self._names.is_connector(word) or self._names.is_particle(word)))
+        named = next((name for name in names if name[0].isalpha()), None)
+        own = fold("".join(pieces)) if named is None else self._stem(named)[0]
+        drawn: dict[int, str] = {}
+        for i, piece in enumerate(pieces):
+            if piece[0].isdigit():
+                # Equal numbers of one address have surrogates of their own.
+                n_before = str(pieces[:i].count(piece))
+                drawn[i] = random_of_form(piece, self._chance.again("number of a street", own, piece, n_before))
+        return drawn
+
+    def _stem(self, piece: str) -> tuple[str, str]:
+        """Folded name of a street and its type at the end, in languages that join both; the type is empty elsewhere."""
+        stem = fold(piece).rstrip(".")
+        suffixes = (s for s in self._types if s.islower() and len(s) > 2 and self._words.locale in SUFFIXED)
+        found = [s for s in suffixes if stem.endswith(s) and len(stem) > len(s)]
+        suffix = max(found, key=lambda one: (len(one), one), default="")
+        return stem.removesuffix(suffix), suffix
+
     def _beside_names(self, pieces: list[str], kept: list[bool], i: int, out: list[str], chance: Chance) -> str | None:
         """Surrogate of a number, a floor, a point of the compass or a public word; None for a word of the name."""
         piece = pieces[i]
-        if _is_floor(pieces, i):
+        if is_floor(pieces, i):
             return chance.pick(NUMERALS)
         # "14B Elm Ct", "123-A Elm", "5th Avenue": the letters belong to the number.
         is_behind_number = "".join(pieces[max(i - 2, 0) : i]).removesuffix("-")[-1:].isdigit() and piece.isalpha()
         if is_behind_number and fold(piece) in ORDINAL_ENDINGS:
             return with_case(ordinal_ending(int(out[-1])), piece)
-        if piece[0].isdigit() or (is_behind_number and len(piece) == 1):
+        if is_behind_number and len(piece) == 1:
             return random_of_form(piece, chance)
         if kept[i]:
             return piece
@@ -254,7 +280,7 @@ class PlaceSurrogates:
             is_behind_tail = start > 1 and pieces[start - 1] == " " and self._is_tail(pieces[start - 2])
             # "12 d rue Fauvel"
             is_behind_number = start > 1 and pieces[start - 1] == " " and pieces[start - 2].isdigit()
-            return is_named or is_behind_tail or is_behind_number or _is_before_number(pieces, start)
+            return is_named or is_behind_tail or is_behind_number or is_before_number(pieces, start)
         # "Flat 2, 12 Elm Rd"
         behind = fold("".join(pieces[stop + 1 : stop + 2])).rstrip(".")
         is_typed = self._words.locale == "en" and pieces[stop : stop + 1] == [" "] and behind in self._types
@@ -324,34 +350,35 @@ class PlaceSurrogates:
         is_letter_type = folded[i] in self._letter_types and not any(other[0].isalpha() for other in pieces[:i])
         # "12 N 3rd St", and the block "N 7" of Mannheim
         is_letter = piece == "n" and len(pieces[i]) == 1 and self._words.locale in ("en", *SUFFIXED)
-        if _is_word_for_number(pieces, i) and not is_letter:
+        if is_word_for_number(pieces, i) and not is_letter:
             return True
         is_type = piece in self._types and (len(piece) > 1 or is_letter_type or "".join(pieces[i + 1 : i + 2]) == "/")
         return is_type or piece in self._tail
 
-    def _suffixed(self, pieces: list[str], kept: list[bool], chance: Chance) -> str | None:
+    def _suffixed(self, pieces: list[str], kept: list[bool], numbers: dict[int, str], chance: Chance) -> str | None:
         """Street whose type is the end of its name (Gartenweg 3); None for streets of another form."""
-        suffixes = sorted((s for s in self._types if s.islower() and len(s) > 2), key=len, reverse=True)
         for i, piece in enumerate(pieces):
-            stem = fold(piece).rstrip(".")
-            suffix = next((s for s in suffixes if stem.endswith(s) and len(stem) > len(s)), None)
-            if kept[i] or suffix is None:
+            own, suffix = self._stem(piece)
+            if kept[i] or not suffix:
                 continue
             # "ß" folds to "ss": the written end is cut by its own length.
-            length = _written_length(piece, suffix, len(suffix) + piece.endswith("."))
+            length = written_length(piece, suffix, len(suffix) + piece.endswith("."))
             if length is None:
                 continue
-            name = self._chance.again("street name", stem).pick(self._words.block("street names"))
-            rest = [self._behind_name(pieces, kept, k, chance) for k in range(i + 1, len(pieces))]
+            # "Hauptstr." is Hauptstra\u00dfe, and not Hauptweg.
+            drawn = self._chance.again("street name", own + suffix[:_SHORT_TYPE])
+            name = drawn.pick(self._words.block("street names"))
+            behind = range(i + 1, len(pieces))
+            rest = [numbers.get(k) or self._behind_name(pieces, kept, k, chance) for k in behind]
             return "".join((with_case(name, piece), piece[-length:], *rest))
         return None
 
     def _behind_name(self, pieces: list[str], kept: list[bool], i: int, chance: Chance) -> str:
         """Number, flat or public word after the name of a street; any other long word is replaced by another name."""
         piece = pieces[i]
-        if kept[i] and not piece[0].isdigit():
+        if kept[i]:
             return piece
-        if _is_floor(pieces, i):
+        if is_floor(pieces, i):
             return chance.pick(NUMERALS)
         is_name = piece.isalpha() and len(piece) > _LONGEST_DOOR
         return self._street_name(piece) if is_name else random_of_form(piece, chance)
@@ -371,7 +398,7 @@ class PlaceSurrogates:
         # "RUE DE L'ORME", "D'Orme"
         is_elided = _BEFORE_ELIDED.match(text, found.end()) is not None and self._names.is_particle(words[-1])
         public.append(is_elided or self._names.is_connector(words[-1]))
-        elided = _before_apostrophe(text[: found.start()])
+        elided = before_apostrophe(text[: found.start()])
         out: list[str] = []
         for is_public, some in groupby(zip(words, public, strict=True), itemgetter(1)):
             own = " ".join(word for word, _ in some)
@@ -387,12 +414,6 @@ def _region_code(region: str) -> str:
     return (named[0][0] + named[-1][0] if len(named) > 1 else region[:2]).upper()
 
 
-def _before_apostrophe(text: str) -> str:
-    """Word before an apostrophe at the end of a text; empty for other texts."""
-    found = re.search(r"([^\W\d_]+)['\u2019]$", text)
-    return found[1] if found else ""
-
-
 def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
     """End of the run of words that starts here; ``start`` if no run of words starts here."""
     stop = i = start
@@ -401,33 +422,10 @@ def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
             stop = i + 1
         elif i == start:
             return start
-        if _is_before_number(pieces, i + 1):
+        if is_before_number(pieces, i + 1):
             break
         i += 1
     return stop
-
-
-def _is_before_number(pieces: list[str], i: int) -> bool:
-    """Whether a piece is a letter directly before a number: Gate B12."""
-    return len("".join(pieces[i : i + 1])) == 1 and pieces[i].isalpha() and pieces[i + 1 : i + 2] > ["0"]
-
-
-def _written_length(piece: str, suffix: str, length: int) -> int | None:
-    """Number of characters at the end of ``piece`` that fold to the suffix; None if it starts within a character."""
-    return next((n for n in range(1, length + 1) if fold(piece[-n:]).rstrip(".") == suffix), None)
-
-
-def _is_word_for_number(pieces: list[str], i: int) -> bool:
-    """Whether a piece is the word for "number" or its abbreviation (n.\u00ba, Nr.), directly before a number."""
-    letters = fold(re.sub(r"[.\u00ba\u00aa]", "", pieces[i]))
-    behind = "".join(pieces[i + 1 :]).lstrip(" .\u00ba\u00b0")
-    return letters in NUMBER_WORDS and behind[:1].isdigit()
-
-
-def _is_floor(pieces: list[str], i: int) -> bool:
-    """Whether a piece is a Roman numeral directly after a number, such as the floor in "12-II"."""
-    is_behind_number = i > 1 and pieces[i - 1] in (" ", "-") and pieces[i - 2].isdigit()
-    return is_behind_number and ROMAN.fullmatch(pieces[i]) is not None
 
 
 @cache

@@ -18,8 +18,9 @@ from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, is_phone
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, place_parts
-from .place_surrogates import COMPASS, NUMBER_WORDS
+from .place_surrogates import COMPASS
 from .relative_dates import end_of_distance, is_relative
+from .street_pieces import NUMBER_WORDS
 from .titles import are_consonants, title_places
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)

@@ -93,3 +93,34 @@ def test_a_department_with_its_kind_becomes_another_department(locale, text):
 
 def test_initials_of_a_country_with_stops_are_initials_of_a_country():
     assert all(re.fullmatch(r"(?:[A-Z]\.){2}", rewritten("U.K.", "LOCATION", "en", key)) for key in KEYS)
+
+
+@pytest.mark.parametrize(
+    ("locale", "forms"),
+    [
+        ("en", ["127 Zyxel St", "127 ZYXEL STREET", "127 Zyxel St., Apt 4", "Unit 9, 127 Zyxel St"]),
+        ("de", ["Zyxelstr. 127", "Zyxelstra\u00dfe 127", "ZYXELSTRASSE 127", "Zyxelstr.127 a"]),
+        ("nl", ["Zyxelstraat 127", "Zyxelstr. 127"]),
+        ("es", ["Calle Zyxel, 127", "C/ Zyxel 127, 3\u00ba B"]),
+        ("fr", ["127 rue Zyxel", "127, rue de Zyxel"]),
+    ],
+)
+def test_an_address_has_one_house_number_and_one_name_in_all_forms(locale, forms):
+    """The number depended on the whole text, and in German the name depended on whether the type was abbreviated."""
+    for key in KEYS:
+        new = [rewritten(form, "STREET", locale, key) for form in forms]
+        assert len({re.search(r"\d{3}", text)[0] for text in new}) == 1
+        if locale in ("de", "nl"):
+            assert len({text.casefold()[:4] for text in new}) == 1
+
+
+def test_equal_numbers_of_one_address_are_drawn_apart():
+    new = [rewritten("127 Zyxel St, Apt 127", "STREET", "en", key) for key in KEYS]
+    assert any(len(set(re.findall(r"\d{3}", text))) == 2 for text in new)
+
+
+def test_other_streets_have_other_house_numbers():
+    new = [
+        [rewritten(f"127 {name} St", "STREET", "en", key).split()[0] for name in ("Zyxel", "Wroxby")] for key in KEYS
+    ]
+    assert any(len(set(numbers)) == 2 for numbers in new)

@@ -1,0 +1,40 @@
+"""Pieces of a written street that are told by their neighbours: numbers of floors, doors, and words for numbers."""
+
+from __future__ import annotations
+
+import re
+
+from .folding import fold
+from .number_surrogates import ROMAN
+
+# "Number" and its abbreviations in the languages of all locales, without signs. They are public if a number follows.
+NUMBER_WORDS = frozenset(("n", "no", "nr", "nro", "num", "numero", "nummer", "number"))
+
+
+def is_before_number(pieces: list[str], i: int) -> bool:
+    """Whether a piece is a letter directly before a number: Gate B12."""
+    return len("".join(pieces[i : i + 1])) == 1 and pieces[i].isalpha() and pieces[i + 1 : i + 2] > ["0"]
+
+
+def is_word_for_number(pieces: list[str], i: int) -> bool:
+    """Whether a piece is the word for "number" or its abbreviation (n.\u00ba, Nr.), directly before a number."""
+    letters = fold(re.sub(r"[.\u00ba\u00aa]", "", pieces[i]))
+    behind = "".join(pieces[i + 1 :]).lstrip(" .\u00ba\u00b0")
+    return letters in NUMBER_WORDS and behind[:1].isdigit()
+
+
+def is_floor(pieces: list[str], i: int) -> bool:
+    """Whether a piece is a Roman numeral directly after a number, such as the floor in "12-II"."""
+    is_behind_number = i > 1 and pieces[i - 1] in (" ", "-") and pieces[i - 2].isdigit()
+    return is_behind_number and ROMAN.fullmatch(pieces[i]) is not None
+
+
+def written_length(piece: str, suffix: str, length: int) -> int | None:
+    """Number of characters at the end of ``piece`` that fold to the suffix; None if it starts within a character."""
+    return next((n for n in range(1, length + 1) if fold(piece[-n:]).rstrip(".") == suffix), None)
+
+
+def before_apostrophe(text: str) -> str:
+    """Word before an apostrophe at the end of a text; empty for other texts."""
+    found = re.search(r"([^\W\d_]+)['\u2019]$", text)
+    return found[1] if found else ""
