@@ -55,7 +55,7 @@ names = [f"{category} (n = {row['support']})" for category, row in scores.items(
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 bars = axes.barh(names, [row["recall"] for row in scores.values()], color="#0072B2")
 axes.bar_label(bars, fmt="{:.1%}", padding=3)
-axes.set(xlim=(0, 1.1), xlabel="recall on notes of other patients (right borders and category)")
+axes.set(xlim=(0, 1.2), xlabel="recall on notes of other patients (right borders and category)")
 axes.invert_yaxis()
 plt.show()
 

@@ -333,7 +333,8 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
     file = folder / _MANIFEST
     if not file.is_file():  # not a link to a device, and not a FIFO, where reading would wait for ever
         raise BundleError(
-            f"There is no saved model or representation: {_MANIFEST} is missing.{_left_beside(folder)}",
+            f"There is no saved model or representation: {_MANIFEST} is missing."
+            f"{'' if folder.exists() else ' There is no such folder.'}{_left_beside(folder)}",
             path=str(folder),
         )
     if file.stat().st_size > _LARGEST_MANIFEST:

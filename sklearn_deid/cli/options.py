@@ -7,11 +7,12 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from .._lazy import quick_imports
-from ..exceptions import DeidError
+from ..exceptions import DataNotFoundError, DeidError
 from ..io import FORMATS
 from ..tagging.threads import use_threads
 
@@ -136,12 +137,15 @@ def model_folder(written: str) -> Path:
     Raises
     ------
     DeidError
-        If a folder has the name of such a model.
+        If a folder has the name of such a model, or if there is no folder and such a model has a similar name.
     """
     with quick_imports():
         from ..tagging.shipped_models import STARTERS, starter_folder
 
     if written not in STARTERS:
+        similar = get_close_matches(written, STARTERS, n=1)
+        if similar and not Path(written).exists():
+            raise DataNotFoundError(f"There is no such folder. Did you mean the model {similar[0]}?", path=written)
         return Path(written)
     # A folder and a shipped model of the same name must not be confused.
     if Path(written).exists():

@@ -19,7 +19,8 @@ from .options import add_command
 _DESCRIPTION = """\
 Find and redact protected health information (PHI: names, dates, places, ids, ...) in clinical notes.
 
-Everything runs on this computer; nothing is sent anywhere or downloaded."""
+Everything runs on this computer, and nothing is downloaded. Only 'redact --query', which reads and writes the
+databases that you name, and 'serve', which answers other programs, use a network."""
 
 _EPILOG = """\
 first steps:

@@ -57,11 +57,16 @@ def guess_format(path: Path) -> Format:
     DataNotFoundError
         If the path does not exist.
     CorpusFormatError
-        If the files fit no format or more than one format.
+        If there is no file, or if the files fit no format or more than one format.
     """
     # Exactly one format must fit. A wrong guess could read notes without their annotations. Looking at the first bytes
     # of a pipe would wait for ever. A pipe is reported when it is read.
-    files = [file for file in _files(path) if file.is_file()]
+    present = _files(path)
+    if not present:
+        raise CorpusFormatError(
+            "The folder holds no file. Files in folders inside of this folder are not read.", path=str(path)
+        )
+    files = [file for file in present if file.is_file()]
     found = [fmt for fmt in FORMATS.values() if fmt.recognise is not None and fmt.recognise(files)]
     if len(found) != 1:
         many = "They fit several formats" if found else "They fit no format"

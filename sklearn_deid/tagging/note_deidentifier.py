@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from copy import copy
 from numbers import Integral
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -420,6 +421,11 @@ class NoteDeidentifier(BaseEstimator):
             return self.estimator_
         if self.estimator is None:
             raise NotFittedError("This NoteDeidentifier is not fitted: call fit, or give it a fitted estimator.")
+        if isinstance(self.estimator, (str, PathLike)):
+            raise TypeError(
+                "The 'estimator' parameter of NoteDeidentifier must be a tagger. Got a name or a path instead. "
+                "load_model(name) and load(path) return a whole NoteDeidentifier."
+            )
         check_is_fitted(self.estimator)
         return self.estimator
 

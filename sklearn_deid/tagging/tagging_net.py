@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.exceptions import NotFittedError
+from skorch.exceptions import NotInitializedError
 from torch import Tensor
 
 from .._skorch import plain_torch
@@ -38,6 +39,14 @@ class TaggingNet(SequenceNet):
     # As attributes of the class: taggers of earlier versions have no such attributes.
     lowers_uniform_casing_ = False
     marks_uniform_casing_ = False
+
+    def check_is_fitted(self, attributes: Any = None, *args: Any, **kwargs: Any) -> None:
+        """Raise NotFittedError if the tagger has no network; skorch would advise to call `initialize`."""
+        if attributes is None and not hasattr(self, "module_"):
+            raise NotInitializedError(
+                f"This {type(self).__name__} is not fitted yet: call fit, or load a saved tagger."
+            )
+        super().check_is_fitted(attributes, *args, **kwargs)
 
     @plain_torch()
     def predict(self, X: Any, return_confidence: bool = False) -> Any:

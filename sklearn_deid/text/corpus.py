@@ -55,7 +55,9 @@ class Corpus(Sequence[Document]):
         self._documents = tuple(documents)
         for document in self._documents:
             if not isinstance(document, Document):
-                raise TypeError(f"A Corpus holds Document objects. Got {type(document).__name__} instead.")
+                # A path is a sequence of letters.
+                hint = " Annotated files are read by read_corpus." if isinstance(document, str) else ""
+                raise TypeError(f"A Corpus holds Document objects. Got {type(document).__name__} instead.{hint}")
         # Ids name the documents in reports and output files, so that two documents with one id could overwrite each
         # other.
         repeated = [doc_id for doc_id, n in Counter(d.doc_id for d in self._documents).items() if n > 1]
@@ -109,6 +111,10 @@ class Corpus(Sequence[Document]):
             return self._documents[key]
         if isinstance(key, slice):
             return Corpus(self._documents[key])
+        if isinstance(key, str):
+            raise IndexError(
+                "The index of a Corpus is a position, positions or a mask. Got a str, such as an id, instead."
+            )
         index = np.asarray(key)
         if index.ndim != 1:
             raise IndexError(f"An index needs one dimension. Got {index.ndim} instead.")

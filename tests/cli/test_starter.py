@@ -32,6 +32,15 @@ def test_redact_and_tag_with_the_starter(run, tmp_path):
     assert len(row["spans"]) == len(load_model().annotate([NOTE.text])[0])
 
 
+def test_misspelt_name_of_the_model(run, tmp_path):
+    """The message asked for a file in a folder that does not exist."""
+    raw = write_raw(tmp_path / "raw")
+    code, _, err = run("redact", raw, "--model", "starter_en", "--output", tmp_path / "out")
+    assert code == 2 and "Did you mean the model starter-en?" in err
+    code, _, err = run("redact", raw, "--model", tmp_path / "model", "--output", tmp_path / "out")
+    assert code == 2 and "There is no such folder." in err and not (tmp_path / "out").exists()
+
+
 def test_random_weights_of_many_notes_are_those_of_the_default(monkeypatch):
     """Without a start, the blocks are those of as many notes by default."""
     monkeypatch.setattr("sklearn_deid.tagging.default_start.FEW_CHARACTERS", 10)

@@ -240,3 +240,10 @@ def test_a_note_without_tags_is_one_that_nobody_has_annotated(root, tmp_path):
     put(tmp_path, {"b.xml": note.format("")})
     with pytest.raises(CorpusFormatError, match="Nobody has marked PHI in this note.*document b"):
         read_gold(tmp_path)
+
+
+def test_folder_of_folders_is_no_unknown_format(tmp_path):
+    """The message listed all formats, and none of them could have read such a folder."""
+    put(tmp_path / "brat", {"a.txt": "Ann left.", "a.ann": ""})
+    with pytest.raises(CorpusFormatError, match="holds no file. Files in folders inside of this folder are not read"):
+        read_corpus(tmp_path)

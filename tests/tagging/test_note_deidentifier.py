@@ -636,3 +636,9 @@ def test_labels_of_an_own_tagger_that_could_act_are_refused(label):
     with pytest.raises(DeidError) as caught:
         NoteDeidentifier(Own().fit([])).redact(["Ann came"])
     assert "The tagger returns tags that cannot be used" in str(caught.value.__cause__)
+
+
+def test_the_name_of_a_model_is_no_tagger():
+    """The message of scikit-learn did not say how to load a model."""
+    with pytest.raises(TypeError, match=r"load_model\(name\) and load\(path\)"):
+        NoteDeidentifier("starter-en").redact(["Ann came"])

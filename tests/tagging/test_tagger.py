@@ -424,6 +424,15 @@ class TestRefusals:
         with pytest.raises(NotFittedError):
             DeidTagger().predict([["a"]])
 
+    def test_what_to_do_with_an_unfitted_tagger(self, tmp_path):
+        """The message of skorch advised to call `initialize`, which failed for want of a private attribute."""
+        from sklearn.exceptions import NotFittedError
+
+        for call in (lambda: DeidTagger().predict([["a"]]), lambda: save(DeidTagger(), tmp_path / "model")):
+            with pytest.raises(NotFittedError, match="not fitted yet: call fit, or load a saved tagger"):
+                call()
+        assert not list(tmp_path.iterdir())
+
     def test_one_sentence_without_brackets(self):
         with pytest.raises(SequenceError, match="single sentence must be wrapped"):
             DeidTagger().fit(["No", "pain"], [["O", "O"]])

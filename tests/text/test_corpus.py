@@ -205,6 +205,12 @@ def test_wrong_index(key):
         NOTES[key]
 
 
+def test_an_id_is_no_index():
+    """The message stated a number of dimensions."""
+    with pytest.raises(IndexError, match="such as an id"):
+        NOTES["n1"]
+
+
 def test_ids_must_be_distinct_and_the_first_repeated_one_is_named():
     with pytest.raises(SequenceError, match=r"must be distinct. 2 are repeated.* \[document n1\]"):
         NOTES[:3] + NOTES[[2, 0]]
@@ -317,6 +323,7 @@ def test_every_span_of_meddocan_fits_or_is_reported():
         (lambda: Document("n1", b"Ely"), "text of a Document must be a str. Got bytes"),
         (lambda: Document("n1", "Ely", ((0, 3, "CITY"),)), "must be Span objects. Got tuple"),
         (lambda: Corpus(Document("n1", "Ely")), "put it in a list"),
+        (lambda: Corpus("my-notes/"), "Got str instead. Annotated files are read by read_corpus"),
     ],
 )
 def test_wrong_kinds_are_refused_where_they_are_given(make, message):
