@@ -99,23 +99,39 @@ class NoteTagger:
         """
         results: list[Any] = [_failure_of(text) for text in texts]
         readable = [n for n, result in enumerate(results) if result is None]
+        read, owners = [texts[n] for n in readable], None if patients is None else [patients[n] for n in readable]
         found: list[Any] = []
         with TaggerFailure() as failure:
-            found = self._spans(
-                [texts[n] for n in readable], None if patients is None else [patients[n] for n in readable]
-            )
+            found = self._spans(read, owners)
         if failure.error is not None:
             # Retry one note at a time: a bad note must not withhold its batch, and the error must name the bad note.
-            found = [self._spans_of_one(texts[n]) for n in readable]
+            found = [self._spans_together([text])[0] for text in read]
+            if owners is not None:
+                self._read_with_memory(read, owners, found)
         for n, spans in zip(readable, found, strict=True):
             results[n] = spans
         return results
 
-    def _spans_of_one(self, text: str) -> tuple[Span, ...] | UnlikeNote | NoteFailure:
+    def _read_with_memory(self, texts: list[str], patients: list[int], found: list[Any]) -> None:
+        """Replace the results of notes that were read one by one by results with the memory of their patients."""
+        good: dict[int, list[int]] = {}
+        for n, (patient, spans) in enumerate(zip(patients, found, strict=True)):
+            if not isinstance(spans, NoteFailure):
+                good.setdefault(patient, []).append(n)
+        for numbers in good.values():
+            if len(numbers) > 1:
+                # If the notes fail together, they are withheld: names that only the memory finds would stay.
+                together = self._spans_together([texts[n] for n in numbers], [0] * len(numbers))
+                for n, spans in zip(numbers, together, strict=True):
+                    found[n] = spans
+
+    def _spans_together(self, texts: list[str], patients: list[int] | None = None) -> list[Any]:
+        """Spans of each note, or the same failure for all notes."""
         with TaggerFailure() as failure:
-            return self._spans([text])[0]
+            return list(self._spans(texts, patients))
         error = failure.error
-        return NoteFailure(failure.reason("processed"), error if isinstance(error, DeidError) else None)
+        reason = NoteFailure(failure.reason("processed"), error if isinstance(error, DeidError) else None)
+        return [reason] * len(texts)
 
     def _spans(self, texts: list[str], patients: list[int] | None = None) -> list[tuple[Span, ...] | UnlikeNote]:
         """Tag the sentences of all notes at once and return the spans of each note."""

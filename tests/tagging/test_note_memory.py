@@ -1,13 +1,15 @@
 """The memory of a note: a word that is surely PHI at one place is likelier PHI at the others, as far as counted."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from sklearn_deid import DeidTagger, Document, NoteDeidentifier, TokenSequences, load, make_clinical_notes, save
-from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.exceptions import BundleError, SequenceError, WithheldWarning
+from sklearn_deid.sequences import object_rows
 from sklearn_deid.tagging.note_batches import NoteBatch, note_batches
 from sklearn_deid.tagging.note_memory import NoteMemory, Repeats
 from sklearn_deid.tagging.tagging_net import TaggingNet
@@ -226,6 +228,37 @@ def test_spans_depend_on_the_run_of_a_patient_and_on_nothing_else(fitted, local_
         assert places(together.set_params(batch_size=size).annotate(notes)) == expected
     assert places(together.annotate(texts)) == alone, "a string belongs to no patient"
     assert places(together.set_params(batch_size=1, n_jobs=2).annotate(notes)) == expected
+
+
+class NamesBehindDr(BaseEstimator):
+    """Tags the words that a note of the patient has behind "Dr"; fails on "bad", and on "huge" beside other notes."""
+
+    def fit(self, X, y=None):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        rows, owners = list(X), X.documents if X.patients is None else X.patients
+        if any("bad" in row for row in rows) or (len(rows) > 1 and any("huge" in row for row in rows)):
+            raise MemoryError
+        names = {(p, b) for p, row in zip(owners, rows, strict=True) for a, b in pairwise(row) if a == "Dr"}
+        return object_rows(
+            ["B-DOCTOR" if (p, word) in names else "O" for word in row] for p, row in zip(owners, rows, strict=True)
+        )
+
+
+def test_a_note_that_fails_does_not_end_the_memory_of_patients():
+    """After a failure, each note was read alone, so that names stayed in the notes of all patients of the batch."""
+    texts = ["Dr Roe came", "Roe left", "bad", "Dr Lee came", "bad", "Lee left", "Dr Fox came", "huge Fox", "Fox"]
+    notes = [Document(str(i), text, patient_id="ppqrrrsss"[i]) for i, text in enumerate(texts)]
+    deidentifier = NoteDeidentifier(NamesBehindDr().fit([]), memory_unit="patient", on_error="withhold")
+    with pytest.warns(WithheldWarning):
+        redacted = deidentifier.redact(notes)
+    seen = ["Dr [DOCTOR] came", "[DOCTOR] left"]
+    assert redacted == [*seen, None, seen[0], None, seen[1], None, None, None]
+    with pytest.warns(WithheldWarning):
+        alone = deidentifier.set_params(memory_unit="note").redact(notes)
+    assert alone[1] == "Roe left" and alone[7] == "huge Fox"
 
 
 def test_other_patients_do_not_divide_the_notes_of_a_patient():
