@@ -52,7 +52,8 @@ def public_tagger(module: TaggerModule, classes: np.ndarray, width: int, **param
         Parameters of `DeidTagger`, such as ``hidden_size`` and ``device``.
     """
     tagger = DeidTagger(embeddings=None, dropout=Dropout(input=_INPUT_DROPOUT, output=_OUTPUT_DROPOUT), **parameters)
-    tagger.classes_, tagger.n_features_in_, tagger._reads_words = classes, width, False
+    # A width that follows from a number of numpy is one, too, and no state of a tagger may hold such a number.
+    tagger.classes_, tagger.n_features_in_, tagger._reads_words = classes, int(width), False
     tagger._vectors = tagger._tag_weights = tagger.augmenter_ = None
     tagger.hidden_size_, tagger.n_layers_ = chosen_size(tagger)
     tagger._rng = np.random.default_rng(0)

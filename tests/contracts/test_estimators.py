@@ -229,6 +229,16 @@ def test_parameters_may_be_numbers_of_numpy(name):
     assert len(case.output(case.fit(estimator), case.rows)) == len(case.rows)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.FewNotesWarning")
+@pytest.mark.parametrize("name", ["PrivateRepresenter", "WordClassRepresenter"])
+def test_representers_with_numbers_of_numpy_are_saved(name, tmp_path):
+    """The best representer of a search over np.arange of n_components could not be saved."""
+    estimator = CASES[name].make()
+    estimator = CASES[name].fit(estimator.set_params(**numbers_of_numpy(estimator)))
+    save(estimator, tmp_path / "model")
+    assert load(tmp_path / "model", embeddings=VECTORS).fingerprint_ == estimator.fingerprint_
+
+
 def test_saved_numbers_of_numpy_are_loaded(tmp_path):
     tagger = tiny_tagger().set_params(batch_size=np.int64(77), lr=np.float32(0.5), dropout__input=np.float32(0.5))
     tuned = RecallTunedTagger(tagger, decision_bias=np.int64(2), min_precision=np.float32(0))
