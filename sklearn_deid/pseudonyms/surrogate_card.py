@@ -73,6 +73,7 @@ def _told(settings: Mapping[str, Any]) -> list[str]:
             "No name of one word among the surrogates is a word of a span, except for countries, regions, departments "
             "and relatives: a surrogate discloses a word that is in no span."
         )
-    if isinstance(settings.get("random_state"), int):
-        told.append("The random seed is a number: anyone who knows this number can repeat the draws and check guesses.")
+    # A number of numpy, or a RandomState, which somebody has seeded, too.
+    if settings.get("random_state") is not None:
+        told.append("The draws have a random seed: anyone who knows this seed can repeat the draws and check guesses.")
     return told

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import Interval, StrOptions, check_constraints, unfitted_if_failed
 from .._parameters import check_parameter
 from .._randomness import release_generator
+from .._storage import plain_value
 from ..sequences import TokenSequences, check_groups, check_tags, object_rows
 from ..sequences.sentence_transformer import SentenceTransformer
 from ..surrogates import LOCALES, SurrogateEngine
@@ -23,6 +24,7 @@ from .surrogate_card import surrogate_card
 
 # Training on fewer tokens has more epochs, so that a few copies of few notes take about as long as one copy.
 _COPIED_TOKENS, _MOST_COPIES = 100_000, 5
+_OF_ENGINE = frozenset("locale date_shift whole_weeks keep_seasons ages keep_gender check_digits kinds".split())
 
 
 class Annotated(NamedTuple):
@@ -180,7 +182,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         warn_of_absent_labels(self.labels, data.tags, stacklevel=2)
         with unfitted_if_failed(self):
             surrogates, self.statistics_ = self._draw(data, 0)
-            self._fitted_as = self.get_params(deep=False)  # for the card
+            self._fitted_as = self._settings()  # for the card
         return surrogates
 
     def transform(self, X: Any) -> TokenSequences:
@@ -247,7 +249,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         for copy in range(int(n_copies)):
             surrogates, self.statistics_ = self._draw(data, copy, key)
             copies.append(surrogates)
-        self._fitted_as = self.get_params(deep=False)
+        self._fitted_as = self._settings()
         rows = [row for copy in copies for row in copy]
         # Copies one after the other would show which sentences are copies of each other.
         order = release_generator(self.random_state).permutation(len(rows))
@@ -276,6 +278,10 @@ class SurrogatePseudonymizer(SentenceTransformer):
 
     # ---- the draw
 
+    def _settings(self) -> dict[str, Any]:
+        """Parameters, with numbers of Python for numbers of numpy, which a grid may hold and the engine refuses."""
+        return {name: plain_value(value) for name, value in self.get_params(deep=False).items()}
+
     def _key(self) -> bytes:
         return release_generator(self.random_state).bytes(32)
 
@@ -283,14 +289,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
         spans = list(self._spans(data))
         engine = SurrogateEngine(
             key=self._key() if key is None else key,
-            locale=self.locale,
-            date_shift=self.date_shift,
-            whole_weeks=self.whole_weeks,
-            keep_seasons=self.keep_seasons,
-            ages=self.ages,
-            keep_gender=self.keep_gender,
-            check_digits=self.check_digits,
-            kinds=self.kinds,
+            **{name: value for name, value in self._settings().items() if name in _OF_ENGINE},
             avoid={word for span in spans for word in data.X[span.row][span.first : span.stop]}
             if self.avoid_originals
             else None,

@@ -221,7 +221,7 @@ def numbers_of_numpy(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.FewNotesWarning")
-@pytest.mark.parametrize("name", [name for name in FITTED if name != "SurrogatePseudonymizer"])
+@pytest.mark.parametrize("name", FITTED)
 def test_parameters_may_be_numbers_of_numpy(name):
     case = CASES[name]
     estimator = case.make()

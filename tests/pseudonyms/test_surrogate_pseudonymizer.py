@@ -196,6 +196,9 @@ def test_sentences_without_a_group_are_not_one_patient():
         ({"labels": ["DOCTOR"]}, "other labels are unchanged"),
         ({"avoid_originals": True}, "word that is in no span"),
         ({"random_state": 0}, "repeat the draws"),
+        ({"random_state": np.int64(0)}, "repeat the draws"),
+        ({"random_state": np.random.RandomState(0)}, "repeat the draws"),
+        ({"keep_gender": np.True_}, "keep their gender"),
     ],
 )
 def test_a_card_says_what_is_still_told(settings, told):
