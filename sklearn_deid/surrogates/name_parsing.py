@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from .folding import fold
@@ -82,7 +83,18 @@ def parse_name(
     >>> [part.role for part in parse_name("Dr. Ann M. van Dyke", locale_words("en")) if part.role != "kept"]
     ['given', 'initial', 'surname']
     """
-    pieces, roles = map(list, zip(*(fixed_parts(text, words) if fixed is None else fixed), strict=True))
+    parts = fixed_parts(text, words) if fixed is None else fixed
+    # "Linden, Anna; Voss, Ben": each name of a list has a comma of its own.
+    signs = [i for i, part in enumerate(parts) if part.role == KEPT and ";" in part.text]
+    edges = [-1, *signs, len(parts)]
+    names = [parts[start + 1 : stop] for start, stop in pairwise(edges)]
+    read = [_parsed(name, words, kind, role_of) if name else () for name in names]
+    return (*read[0], *(part for i, name in zip(signs, read[1:], strict=True) for part in (parts[i], *name)))
+
+
+def _parsed(parts: tuple[NamePart, ...], words: LocaleWords, kind: str, role_of: RoleOf) -> tuple[NamePart, ...]:
+    """Parts of one written name with their roles."""
+    pieces, roles = map(list, zip(*parts, strict=True))
     free = [i for i, role in enumerate(roles) if role == ""]
     units = hyphenated(pieces, free)
     # HL7 separates the surname from the given name with a caret.

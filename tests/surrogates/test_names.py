@@ -354,6 +354,8 @@ def test_public_words_between_names_stay(locale, name, pattern):
         ("en", "John Zyxw & Mary Quillwick", ["given", "surname", "given", "surname"]),
         ("en", "John Zyxw; Mary Quillwick", ["given", "surname", "given", "surname"]),
         ("en", "John + Mary Quillwick", ["given", "given", "surname"]),
+        ("en", "Zyxw, John; Quillwick, Mary", ["surname", "given", "surname", "given"]),
+        ("de", "Zyxw, Hans;Quillwick, Maria; ", ["surname", "given", "surname", "given"]),
         ("es", "Luz Zyxw y Juan Quillwick", ["given", "surname", "given", "surname"]),
         ("es", "Juan y Luz Quillwick", ["given", "given", "surname"]),
         ("es", "Jos\u00e9 Ortega y Zyxw", ["given", "surname", "surname"]),
