@@ -90,7 +90,7 @@ class PersonSurrogates:
         # One after the other: "Rey John" has the roles of "Rey, John", else of a longer or earlier name.
         for text, kind, parts in sorted(parsed, key=lambda one: (not _is_told(one[2]), -len(_names(one[2])))):
             if len(_names(parts)) > 1:
-                self.known.learn([self._parse(text, kind)])
+                self.known.learn(_each(self._parse(text, kind)))
         # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
         for is_called in (True, False):  # "his sister Ann" tells the role in "Ann called"
@@ -317,6 +317,17 @@ class PersonSurrogates:
             return {}
         surname = self.known.surname_of(given[0], parts[initials[0]].text)
         return {} if surname is None else {initials[0]: self._name(SURNAME, surname, None)[0]}
+
+
+def _each(parts: tuple[NamePart, ...]) -> list[tuple[NamePart, ...]]:
+    """Each person of a name; Ben in "Ben and Ann Linden" has the surname of the next person."""
+    found: list[tuple[NamePart, ...]] = []
+    family: list[NamePart] = []
+    for person in reversed(persons(parts)):
+        own = [part for part in person if part.role == SURNAME]
+        found.append(person if own else (*person, *family))
+        family = own or family
+    return found[::-1]
 
 
 def _names(parts: tuple[NamePart, ...]) -> list[NamePart]:

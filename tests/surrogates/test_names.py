@@ -395,6 +395,16 @@ def test_two_people_in_one_name_have_a_sex_each(locale, name, sexes):
             assert new[i] in (*words.given_names[sex[0].upper()], *words.block(f"{sex} names that are words"))
 
 
+@pytest.mark.parametrize("name", ["John Quillwick and Mary Zyxwal", "Quillwick, John; Zyxwal, Mary"])
+def test_an_initial_before_a_surname_is_that_of_the_person_with_this_surname(name):
+    """ "M. Quillwick" had the initial of Mary Zyxwal."""
+    made = people(names=[name])
+    given = [made.surrogate(one, "person")[0] for one in ("John", "Mary")]
+    drawn = {made.known.given_of("M", "quillwick"), made.known.given_of("J", "zyxwal")}
+    assert drawn == {None}
+    assert [made.surrogate(one, "person")[0] for one in ("J. Quillwick", "M. Zyxwal")] == given
+
+
 def test_an_initial_behind_a_given_name_is_that_of_the_surname():
     made = people(names=["Mary Quillwick", "Mary Zyxw"])
     new = {name: made.surrogate(name, "person") for name in ("Mary Quillwick", "Mary Zyxw", "Mary Q.", "Mary Z")}
