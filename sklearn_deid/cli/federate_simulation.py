@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -47,7 +48,8 @@ def simulate(arguments: argparse.Namespace) -> int:
 
     device = set_machine(arguments)
     sites, test = _notes_of(arguments)
-    for caution in _cautions(sites, test):
+    # Generated patients of two sites have the same ids, and are different patients.
+    for caution in _cautions(sites, test, arguments.patient_epsilon is not None) if arguments.folders else ():
         print(caution, file=sys.stderr)
     labels = sorted({span.label for corpus in (*sites, test) for note in corpus for span in note.spans})
     parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences() for corpus in sites)]
@@ -84,7 +86,7 @@ def _trained(tagger: Any, name: str, parts: list, arguments: argparse.Namespace,
     return ensemble.fit_workers(parts)
 
 
-def _cautions(sites: list[Any], test: Any) -> Iterator[str]:
+def _cautions(sites: list[Any], test: Any, has_epsilon: bool) -> Iterator[str]:
     """Sentences about patients who may be in the training and in the test, or have more than the printed epsilon."""
     from ..text import known_id
 
@@ -99,6 +101,14 @@ def _cautions(sites: list[Any], test: Any) -> Iterator[str]:
     if common:
         ids = counted(len(common), "patient id of the test notes is", "patient ids of the test notes are")
         yield f"{ids} also in training notes of another site. If the patients are the same, the scores are too high."
+    n_sites = Counter(known for corpus in sites for known in {known_id(note.patient_id) for note in corpus} - {None})
+    most, n_shared = max(n_sites.values(), default=0), sum(n > 1 for n in n_sites.values())
+    if has_epsilon and n_shared:
+        ids = counted(n_shared, "patient id is", "patient ids are")
+        yield (
+            f"{ids} in training notes of several sites, at most {most}. If the patients are the same, each of them has "
+            "the epsilon of each site, and the epsilons add up."
+        )
 
 
 def _notes_of(arguments: argparse.Namespace) -> tuple[list[Any], Any]:
