@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, completed_ids, iter_documents, write_corpus
-from ..io.reading import is_predicted
+from ..io.reading import is_predicted, warn_of_unmarked
 from ..io.registry import unanswered_ids
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD
@@ -100,6 +100,9 @@ def _convert(arguments: argparse.Namespace, errors: list[CorpusFormatError]) -> 
     # Of partly annotated notes, the others would look like notes without PHI. A model may find nothing in a note.
     result = read_annotated(arguments, gold=form.annotated and are_others and False in annotators)
     errors += result.errors
+    if form.annotated and False in annotators:
+        # In another format, these notes can count as notes in which somebody has found no PHI.
+        warn_of_unmarked(result.corpus, arguments.corpus, arguments.format)
     if False not in annotators:
         form = form.for_predicted() if annotators else form.for_unread()
     write_corpus(result.corpus, target, form, lossy=arguments.lossy, overwrite=arguments.overwrite)

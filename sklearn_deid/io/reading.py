@@ -200,7 +200,7 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
         raise wrong[0]
     kept = Corpus([note for note in corpus if note.doc_id not in unanswered]) if wrong else corpus
     _check_not_predicted(kept, path)
-    _warn_of_unmarked(kept, guess_format(Path(path)) if format is None else get_format(format))
+    warn_of_unmarked(kept, path, format)
     return kept if errors is None else ReadResult(kept, [*errors, *wrong])
 
 
@@ -228,8 +228,17 @@ def _check_not_predicted(notes: Corpus, path: str | PathLike[str]) -> None:
         )
 
 
-def _warn_of_unmarked(notes: Corpus, fmt: Format) -> None:
-    """Warn of notes without spans in a format that does not distinguish them from notes that nobody has read."""
+def warn_of_unmarked(notes: Corpus, path: str | PathLike[str], format: str | None = None) -> None:
+    """Warn of notes without spans in a format that does not distinguish them from notes that nobody has read.
+
+    Parameters
+    ----------
+    notes : Corpus
+        Notes that were read.
+    path, format
+        As for `read_corpus`.
+    """
+    fmt = guess_format(Path(path)) if format is None else get_format(format)
     # The notes of "mimic", which is only read, were all searched by the program that wrote the placeholders.
     if fmt.unanswered is not None or not fmt.writable:
         return

@@ -114,6 +114,15 @@ def test_raw_notes_in_a_format_that_cannot_say_so_are_pointed_out(run, tmp_path,
     assert (code, f"The format {form} does not show that nobody has read the notes" in err) == (0, is_hidden)
 
 
+def test_notes_of_brat_without_spans_are_counted_before_another_format_says_that_they_were_read(run, tmp_path):
+    """Raw notes beside annotated ones became notes in which a person had found no PHI, without a message."""
+    marked = Document("a", "Dr. Alder", (Span(4, 9, "DOCTOR"),))
+    write_corpus([marked, Document("b", "Dr. Zyxwvutski")], tmp_path / "brat", "brat")
+    code, _, err = run("convert", tmp_path / "brat", tmp_path / "o.jsonl", "--to", "jsonl")
+    assert (code, "1 of 2 notes have no span and count as notes without PHI" in err, "Zyx" in err) == (0, True, False)
+    assert "no span" not in run("convert", tmp_path / "brat", tmp_path / "text", "--to", "text", "--lossy")[2]
+
+
 def test_existing_target_is_refused(run, gold, tmp_path):
     command = ["convert", gold, tmp_path / "o.jsonl", "--to", "jsonl"]
     assert [run(*command)[0], run(*command)[0], run(*command, "--overwrite")[0]] == [0, 2, 0]
