@@ -22,6 +22,7 @@ from .surrogate_engine import Replacement
 # Lines of the first format name no file, so that a line of another file of the same key could take their place.
 _FIRST = b"sklearn-deid mapping 1, AES-256-GCM\n"
 _HEADER = re.compile(rb"sklearn-deid mapping 2, AES-256-GCM, [0-9a-f]{32}\n")
+_NAME = b"sklearn-deid mapping 2, AES-256-GCM, "
 _NONCE_BYTES = 12
 # Lines without padding reveal the length of all originals of a note, which are few letters in many notes.
 _PADDED_TO = 2048
@@ -74,9 +75,10 @@ class MappingFile:
 
     def __enter__(self) -> MappingFile:
         exists = self.path.exists()
-        if exists:
+        data = self.path.read_bytes() if exists else b""
+        has_header = exists and not (self.path.is_file() and _is_begun(data))
+        if has_header:
             # An interrupted run may have left part of a line.
-            data = self.path.read_bytes()
             complete = data[: data.rfind(b"\n") + 1]
             self._header = _header(complete, self.path)
             os.truncate(self.path, len(complete))
@@ -85,8 +87,11 @@ class MappingFile:
                 # Lines of two keys in one file could be read with neither key.
                 _opened(self._cipher, self._header, complete.splitlines()[-1], self._number - 1, self.path)
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        if not exists:
-            self._header = b"sklearn-deid mapping 2, AES-256-GCM, " + secrets.token_hex(16).encode() + b"\n"
+        if not has_header:
+            if exists:
+                self.path.chmod(0o600)
+                os.ftruncate(self._descriptor, 0)
+            self._header = _NAME + secrets.token_hex(16).encode() + b"\n"
             self._append(self._header)
         return self
 
@@ -183,6 +188,12 @@ def _header(data: bytes, path: Path) -> bytes:
     if header != _FIRST and not _HEADER.fullmatch(header):
         raise CorpusFormatError("This is no mapping file.", path=str(path))
     return header
+
+
+def _is_begun(data: bytes) -> bool:
+    """Whether a file is empty, or holds a part of a header only: a run was stopped when it made the file."""
+    begun = data[: len(_NAME)]
+    return _NAME.startswith(begun) and re.fullmatch(rb"[0-9a-f]{0,32}", data[len(begun) :]) is not None
 
 
 def _place(header: bytes, number: int) -> bytes:

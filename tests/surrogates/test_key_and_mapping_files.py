@@ -207,3 +207,22 @@ def test_a_full_disk_leaves_no_file_without_a_key(tmp_path, monkeypatch):
         read_or_make_key(tmp_path / "key")
     assert caught.value.filename == os.fspath(tmp_path / "key")
     assert len(read_or_make_key(tmp_path / "key")) == 32
+
+
+def test_a_mapping_of_a_run_that_was_stopped_at_its_start_is_begun_again(tmp_path):
+    """The resumed run refused the empty file: "This is no mapping file"."""
+    path, key = tmp_path / "mapping", bytes(32)
+    with MappingFile(path, key):
+        header = path.read_bytes()
+    for size in (0, 1, 30, len(header) - 1):
+        path.write_bytes(header[:size])
+        path.chmod(0o644)
+        with MappingFile(path, key) as file:
+            file.write(NOTE, SurrogateEngine(key=key).replacements(NOTE))
+        assert [row["doc_id"] for row in read_mapping(path, key)] == [NOTE.doc_id]
+        assert path.stat().st_mode & 0o777 == 0o600
+    for foreign in (b"sklearn-deid mapping 1", header[:-1] + b"x", b"Seen by a doctor."):
+        path.write_bytes(foreign)
+        with pytest.raises(CorpusFormatError, match="no mapping file"), MappingFile(path, key):
+            pass
+        assert path.read_bytes() == foreign
