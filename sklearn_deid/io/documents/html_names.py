@@ -157,6 +157,8 @@ _HIDING = re.compile(
 _INLINE = re.compile(rf"(?<![\w-])display{_SET}(?:inline|contents)(?![\w-])")
 _BLOCK = re.compile(rf"(?<![\w-])display{_SET}(?:block|table|flex|grid|list-item)(?![\w-])")
 _ANY = re.compile(r":(?!:|root|host|before|after)")
+# Conditions of a selector. Elements with a condition in ":not()" are those that are not selected.
+_WITH_ATTRIBUTE, _NOT = re.compile(r"\[\s*([\w-]+)[^\[\]]*\]"), re.compile(r":not\([^()]*\)")
 _SELECTED, _TAG, _SPACES = re.compile(r"[#.]([\w-]+)"), re.compile(r"[a-z][a-z0-9]*|\*"), re.compile(r"[\s>+~]+")
 
 
@@ -261,24 +263,36 @@ class Display:
             kind = _declared(behind.partition("}")[0])
             if kind is None:
                 continue
-            for selector in re.split("[}<>;]", before)[-1].split(","):
-                last = _SPACES.split(selector.strip())[-1]
-                tag = _TAG.match(last)
-                # A pseudo-class alone, such as ":first-child", can select any element.
-                selected = f"<{tag[0]}" if tag else "<*" if kind == "hidden" and _ANY.match(last) else None
-                for name in _SELECTED.findall(last) or filter(None, [selected]):
+            selectors = _WITH_ATTRIBUTE.sub(r"[\1]", _NOT.sub(":not", before))
+            for selector in re.split("[}<>;]", selectors)[-1].split(","):
+                for name in _selected(_SPACES.split(selector.strip())[-1], kind):
                     self._kinds.setdefault(name, set()).add(kind)
 
     def kind(self, element: str, attributes: Mapping[str, str]) -> Kind:
         """Kind of an element with these attributes, all in lower case."""
         own = _declared(attributes.get("style", ""))
         names = [*attributes.get("class", "").split(), attributes.get("id", ""), f"<{element}", "<*"]
+        names += (f"[{name}" for name in attributes)
         found = set().union(*(self._kinds.get(name, ()) for name in names)) | ({own} if own else set())
         is_input = element == "input" and attributes.get("type") == "hidden"
         if "hidden" in found or "hidden" in attributes or element in _APART or is_input:
             return "hidden"
         usual: Kind = "inline" if element in INLINE else "block"
         return own or (found.pop() if len(found) == 1 else usual)
+
+
+def _selected(last: str, kind: Kind) -> list[str]:
+    """Classes and ids of the last part of a selector; without them, its tag, or an attribute ("[align"), or any tag."""
+    if names := _SELECTED.findall(last):
+        return names
+    if tag := _TAG.match(last):
+        return [f"<{tag[0]}"]
+    if kind != "hidden":
+        return []
+    if attribute := re.match(r"\[[\w-]+", last):
+        return [attribute[0]]
+    # A pseudo-class alone, such as ":first-child", can select any element.
+    return ["<*"] if _ANY.match(last) else []
 
 
 def _declared(declarations: str) -> Kind | None:
