@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -76,7 +77,15 @@ class PhiReplacements:
         if arguments.key_file is not None:
             if has_files:
                 _check_files(arguments)
+            is_new = not Path(arguments.key_file).exists()
             self.key = read_or_make_key(Path(arguments.key_file))
+            if is_new:
+                # A misspelt name gives the patients of an earlier run other names and other dates.
+                print(
+                    f"There was no key file {arguments.key_file}. The file now has a new key, which gives other "
+                    "surrogates than the keys of other runs.",
+                    file=sys.stderr,
+                )
 
     def stamp(self) -> dict[str, Any]:
         """Options for the stamp of a run, with a digest of the key; the digest does not reveal a key of 256 bits."""

@@ -33,6 +33,15 @@ def test_the_folder_of_a_key_must_exist(run, raw, model, tmp_path):
     assert (code, "The folder of the key file does not exist." in err) == (2, True)
 
 
+def test_a_new_key_is_said_because_it_may_be_a_misspelt_one(run, raw, model, tmp_path):
+    """The patients of an earlier run had other names and dates, and nothing said so."""
+    options = ("--mode", "surrogate", "--key-file", tmp_path / "key", "--output")
+    code, _, err = run("redact", raw, "--model", model, *options, tmp_path / "first")
+    assert (code, f"There was no key file {tmp_path / 'key'}" in err) == (0, True)
+    code, _, err = run("redact", raw, "--model", model, *options, tmp_path / "second")
+    assert (code, "no key file" in err) == (0, False)
+
+
 def test_texts_are_those_of_the_library(run, notes, model, tmp_path):
     write_corpus(notes, tmp_path / "notes.jsonl")
     options = ("--mode", "surrogate", "--key-file", tmp_path / "key", "--locale", "en", "--date-shift", 100)
