@@ -61,6 +61,19 @@ def test_signs_may_have_had_spaces(form):
     assert hidden == set(expected)
 
 
+@pytest.mark.parametrize(("text", "redacted"), [
+    ("MRN 1234567 DOB 03/04/1951 and", "MRN [MEDICALRECORD] DOB [DATE] and"),
+    ("MRN 1234567 SEEN 3.4.2019", "MRN [MEDICALRECORD] SEEN [DATE]"),
+    ("MRN NYP-12345 SEEN 3/4/2019", "MRN [MEDICALRECORD] SEEN [DATE]"),
+    ("ACCT V0001234 ADM 03/04/2019", "ACCT [ACCOUNT] ADM [DATE]"),
+    ("MRN 1234567 SEEN 10:30 AM", "MRN [MEDICALRECORD] SEEN 10:30 AM"),
+])  # fmt: skip
+def test_a_date_behind_a_record_number_is_hidden_as_a_whole(text, redacted):
+    """The record number took the day, so that month and year of the date stayed: "[MEDICALRECORD]/04/1951"."""
+    deidentifier = NoteDeidentifier(RuleTagger(language="en").fit([]), segmenter="rules")
+    assert deidentifier.redact([text]) == [redacted]
+
+
 def test_no_sign_becomes_phi_by_spaces():
     texts = [
         "ICD-10 F32.1",

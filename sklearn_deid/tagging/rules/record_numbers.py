@@ -16,7 +16,8 @@ _SIGN = r"(?:\s?(?i:no|nr|number|num|n|nummer|n[úu]mero)(?![A-Z]))?[\s.:#º°-]
 _VERB = r"(?:(?<=\s)(?i:is|was)\s)?"
 # Digits and hyphens; or digits, hyphens and capitals, with a separator between letters and digits in rebuilt text.
 _DIGITS = r"\d[\d-]{2,16}"
-_MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
+# In notes in capitals, the day of the date behind the number is no part of the number: "MRN 1234567 SEEN 03/04/2019".
+_MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}(?!(?:(?<=\x1f\d)|(?<=\x1f\d\d))[/.:]\d)"
 # Digits with a part behind a slash: 436434/875. In the header of an English note, two digits behind the slash may be an
 # age: MRN 884291 / 85 F.
 _WITH_PART = {"en": rf"{_DIGITS}(?:/\d{{3,8}})?", "es": r"(?!\d\d?/)\d[\d/-]{2,16}"}
@@ -24,7 +25,7 @@ _WITH_PART = {"en": rf"{_DIGITS}(?:/\d{{3,8}})?", "es": r"(?!\d\d?/)\d[\d/-]{2,1
 
 def _id_length(text: str) -> int:
     """Length of a number without a word that `rebuild_sentence` has attached; 0 with fewer than three digits."""
-    kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("-/" + MAYBE_SPACE)
+    kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text.rstrip(MAYBE_SPACE)).rstrip("-/" + MAYBE_SPACE)
     return len(kept) if len(re.findall(r"\d", kept)) >= 3 else 0
 
 
