@@ -137,6 +137,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     digits of any script                            0 to 9
     curly quotes                                    ``'`` and ``"``
     dashes and hyphens of any length                ``-``
+    slashes, and small periods and at signs         ``/``, ``.`` and ``@``
     ligatures, such as one character for "fi"       their letters
     controls of Windows-1252                        the sign of that encoding
     hyphen and line break in a word                 nothing; the hyphen between capitalised words
@@ -331,6 +332,9 @@ def _single_characters() -> dict[int, str]:
     table.update(dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\uff07"), "'"))
     table.update(dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\uff02"), '"'))
     table.update(dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63"), "-"))
+    # Slashes of fractions and of mathematics, in dates that were copied from a PDF.
+    table.update(dict.fromkeys(map(ord, "\u2044\u2215\u29f8"), "/"))
+    table.update({0x2024: ".", 0xFE52: ".", 0xFE6B: "@"})
     for code in range(0x80, 0xA0):
         # C1 control characters are Windows text that was decoded as Latin-1.
         meaning = bytes([code]).decode("cp1252", "ignore")

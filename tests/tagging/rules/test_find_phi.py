@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid import RuleTagger
+from sklearn_deid import NoteDeidentifier, RuleTagger
 from sklearn_deid.tagging.rules import (
     DEFAULT_RECOGNIZERS,
     KINDS,
@@ -272,6 +272,19 @@ def test_dashes_and_digits_of_any_form(name, text):
         return
     tokens = tokenize(text.translate(OTHER_SIGNS[name])).texts
     assert RuleTagger().fit([]).predict([tokens])[0] == RuleTagger().fit([]).predict([tokenize(text).texts])[0]
+
+
+@pytest.mark.parametrize("text", [
+    "seen 12\u204403\u20442019", "seen 12\u221503\u22152019", "ana\ufe6bexample.org", "ana@example\u2024org",
+    "ana@example\ufe52org",
+])  # fmt: skip
+def test_slashes_and_small_signs(text):
+    """Signs that look like those of a date or an address, as they are copied from a PDF."""
+    (span,) = find_phi(text)
+    assert (span.end, span.label) in ((len(text), "DATE"), (len(text), "EMAIL"))
+    assert span.start == (5 if span.label == "DATE" else 0)
+    (spans,) = NoteDeidentifier(RuleTagger(language="en").fit([])).annotate([text])
+    assert [(s.start, s.end) for s in spans] == [(span.start, span.end)]
 
 
 def test_invisible_characters_are_inside_the_span():
