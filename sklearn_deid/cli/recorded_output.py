@@ -70,7 +70,7 @@ class RecordedOutput:
                 self._remove_earlier()
             if self.numbers is not None:
                 self.numbers.open(keep=self.resume or self.overwrite)
-            has_earlier = self.is_used() or self.record.path.exists()
+            has_earlier = self.is_used() or self.record.has_head()
             self.record.open(self.stamp, resume=self.resume and has_earlier)
             self._begin()
         except BaseException:

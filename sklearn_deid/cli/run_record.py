@@ -85,6 +85,10 @@ class RunRecord:
         self._stream.truncate(0)
         self._append({"kind": _KIND, "stamp": dict(stamp), "key": self._key.hex()})
 
+    def has_head(self) -> bool:
+        """Whether the file has a first line. A run that was killed at once leaves a part of the line, and no output."""
+        return self.path.exists() and b"\n" in self.path.read_bytes()
+
     def earlier(self) -> RunRecord | None:
         """Content of the record of an earlier run, while the lock is held; None without a record."""
         self._lock()

@@ -525,3 +525,17 @@ def test_lines_of_an_output_are_compared_with_one_set(tmp_path):
     record.add("n3", Document("n3", "Fine."), [b"other"])
     assert [record.has_line(line) for line in (b"line 3", b"other", b"line 4")] == [False, True, True]
     record.close()
+
+
+def test_a_run_that_was_killed_before_its_record_had_a_line_can_be_resumed(run, raw, model, tmp_path):
+    """A repeated command with --resume was refused for ever, although nothing was written."""
+    command = ("redact", raw, "--model", model, "--output", tmp_path / "out", "--quiet", "--resume")
+    record = tmp_path / "out.run"
+    for content in (b"", b'{"kind": "sklearn-deid run'):
+        record.write_bytes(content)
+        assert run(*command)[0] == 0
+        assert contents(tmp_path / "out")
+        shutil.rmtree(tmp_path / "out")
+    for foreign in (b"Seen by a doctor.", b"Seen by a doctor.\n"):
+        record.write_bytes(foreign)
+        assert run(*command)[0] == 2 and record.read_bytes() == foreign
