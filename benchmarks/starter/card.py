@@ -208,6 +208,7 @@ VISITS = {
     "later": 'like "crowded", written after the levels of words; we read the errors later',
     "ordinary": "ordinary notes; we read the errors later",
     "fresh": "ordinary and crowded notes, written before the priors of notes; we did not read the errors",
+    "dotted": "abbreviations with periods (p.o., C.O.P.D.) in nearly every line, written before the model was trained",
     "lines": "crowded single sentences, written before the priors of notes; we did not read the errors",
 }
 

@@ -10,6 +10,7 @@ from sklearn_deid import Document, make_clinical_notes
 from sklearn_deid.datasets.notes.builder import NoteBuilder
 from sklearn_deid.surrogates import Chance
 
+from .periods import with_periods
 from .values import Scene, slot
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]+")
@@ -20,6 +21,7 @@ _NEW = {
     "FAX": ("fax", 0.4), "EMAIL": ("email", 0.5), "PROFESSION": ("prof", 0.5),
 }  # fmt: skip
 _RENAMED, _REDATED = 0.85, 0.35
+_PERIODS = 0.3  # share of notes whose abbreviations have periods
 _WHOLE_DATE = 6  # characters; a shorter one, such as a month, keeps its form
 
 
@@ -38,7 +40,8 @@ def rewrite(note: Document, chance: Chance) -> Document:
         builder.phi(_rewritten(note.text[span.start : span.end], span.label, scene), span.label)
         position = span.end
     builder.text(note.text[position:])
-    return builder.build(note.doc_id, patient_id=str(note.patient_id), meta=dict(note.meta))
+    rewritten = builder.build(note.doc_id, patient_id=str(note.patient_id), meta=dict(note.meta))
+    return with_periods(rewritten, chance) if chance.happens(_PERIODS) else rewritten
 
 
 def _rewritten(text: str, label: str, scene: Scene) -> str:

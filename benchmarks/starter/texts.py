@@ -15,6 +15,7 @@ from sklearn_deid import Document
 from sklearn_deid.datasets.notes.builder import NoteBuilder
 from sklearn_deid.surrogates import Chance, read_data_file
 
+from .periods import with_periods
 from .values import Scene, slot
 
 #: Files of the grammar.
@@ -32,6 +33,7 @@ _CAPITAL = 0.85  # probability that a sentence of the grammar begins with a capi
 _LOWER, _CAPITALS = 0.18, 0.08
 # Years, ages, lots and so on that i2b2 2014 would annotate although they say little about a person.
 _ANNOTATED = {"o.age": "AGE", "o.year": "DATE", "o.expiry": "DATE"}
+_PERIODS = 0.3  # share of texts whose abbreviations have periods
 _MIXED = 0.25  # share of texts with what is held out otherwise, in the stages that mix both
 # Share of each kind of text.
 KINDS = {
@@ -46,20 +48,15 @@ KINDS = {
     "compound sentence": 10, "family sentence": 14, "role sentence": 12, "account lines": 6, "address lines": 9,
     "bare title": 10, "brand sentence": 16,
 }  # fmt: skip
-#: Kinds of the last stages, which add what an earlier model lacked, and have fewer words in no order.
-LATE_KINDS = KINDS | {
-    "salad": 6, "visit lines": 50, "talk lines": 18, "talk plain lines": 24, "flow lines": 14, "class sentence": 26,
+#: Kinds of the later stages: notes of visits, conversations and charts as well, and fewer words in no order.
+CHART_KINDS = KINDS | {
+    "salad": 6, "visit lines": 60, "talk lines": 18, "talk plain lines": 24, "flow lines": 14, "class sentence": 36,
     "letter lines": 16, "clinic sentence": 8, "title lines": 24, "everyday plain": 20, "plain sentence": 24,
-    "hard sentence": 58,
-}  # fmt: skip
-
-#: Kinds of still later stages: charts.
-CHART_KINDS = LATE_KINDS | {
-    "chart sentence": 90, "chart lines": 50, "twin chart lines": 20, "visit lines": 60, "class sentence": 36,
-    "eponym sentence": 24, "twin eponym sentence": 10,
+    "hard sentence": 58, "chart sentence": 90, "chart lines": 50, "twin chart lines": 20, "eponym sentence": 24,
+    "twin eponym sentence": 10,
 }  # fmt: skip
 #: Kinds of the texts of a stage, by the name of the mix.
-MIXES = {"first": KINDS, "late": LATE_KINDS, "charts": CHART_KINDS}
+MIXES = {"first": KINDS, "charts": CHART_KINDS}
 
 
 def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = False) -> Iterator[Document]:
@@ -74,6 +71,7 @@ def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = F
         scene = Scene(chance, held_out=mixed and chance.happens(_MIXED))
         text = write(pick_template(kind, scene), scene)
         document = text.build(f"text-{number:05d}", patient_id=f"text-{number:05d}", meta={"kind": kind})
+        document = with_periods(document, chance) if chance.happens(_PERIODS) else document
         casing = chance.weighted((("", 1 - _LOWER - _CAPITALS), ("lower", _LOWER), ("upper", _CAPITALS)))
         recased = getattr(document.text, casing)() if casing else document.text
         yield replace(document, text=recased) if len(recased) == len(document.text) else document

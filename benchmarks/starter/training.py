@@ -39,12 +39,8 @@ class Stage(NamedTuple):
 STAGES = (
     *[Stage(300, 24_000, 2, 3e-3)] * 5,
     *[Stage(300, 24_000, 2, 2e-3)] * 5,
-    *[Stage(300, 24_000, 2, 1e-3)] * 9,
-    *[Stage(300, 24_000, 2, 5e-4)] * 5,
-    *[Stage(300, 24_000, 2, 1e-3, mix="late")] * 4,
-    *[Stage(300, 24_000, 2, 5e-4, mix="late")] * 3,
-    *[Stage(300, 24_000, 2, 1e-3, mix="charts")] * 4,
-    *[Stage(300, 24_000, 2, 5e-4, mix="charts")] * 2,
+    *[Stage(300, 24_000, 2, 1e-3, mix="charts")] * 14,
+    *[Stage(300, 24_000, 2, 5e-4, mix="charts")] * 13,
     *[Stage(300, 24_000, 2, 5e-4, mix="charts", mixed=True)] * 2,
 )
 #: Stages before the first one that mixes. The model after them sets the bias and is measured on generated texts.

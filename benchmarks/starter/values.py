@@ -257,6 +257,12 @@ def _hexadecimal(form: str, scene: Scene) -> str:
     return "".join(scene.chance.pick(digits) if c == "#" else c for c in form)
 
 
+def _country(scene: Scene) -> str:
+    """A country, of which some are written with periods."""
+    chance = scene.chance
+    return chance.pick(("U.S.", "U.S.A.", "U.K.", "U.S", "U.A.E.")) if chance.happens(0.15) else places.country(chance)
+
+
 def _age(scene: Scene) -> str:
     chance = scene.chance
     age = chance.number(90, 104) if chance.happens(0.15) else chance.number(1, 89)
@@ -285,7 +291,7 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
     "org": ("ORGANIZATION", organization),
     "city": ("CITY", city),
     "state": ("STATE", lambda s: s.chance.pick(places.state(s.chance))),
-    "country": ("COUNTRY", lambda s: places.country(s.chance)),
+    "country": ("COUNTRY", _country),
     "street": ("STREET", street),
     "zip": ("ZIP", lambda s: str(s.chance.number(10000, 99999))),
     "room": ("ROOM", lambda s: identifiers.room(s.chance)),

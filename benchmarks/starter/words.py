@@ -231,6 +231,8 @@ def _abbreviation(chance: Chance) -> str:
         letters.insert(1, chance.pick("/&-"))
     elif kind < 0.24:
         letters[0] = letters[0].lower()
+    elif kind < 0.34:
+        return ".".join(letters) + chance.pick(("", "."))
     return "".join(letters)
 
 

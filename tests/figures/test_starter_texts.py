@@ -16,10 +16,11 @@ from benchmarks.starter.measuring import names_of, new_sentences, visit_notes
 from benchmarks.starter.names import given_names, is_held_out, names, origins, word_names
 from benchmarks.starter.open_words import drug_names, english_words
 from benchmarks.starter.ordinary_words import TOP
+from benchmarks.starter.periods import with_periods
 from benchmarks.starter.report import KINDS_PHI, KINDS_PLAIN
 from benchmarks.starter.scene import Scene
 from benchmarks.starter.training import N_UNMIXED, STAGES
-from sklearn_deid import load_model
+from sklearn_deid import Document, Span, load_model
 from sklearn_deid.surrogates import Chance, read_data_file
 from sklearn_deid.tagging import is_safe_harbor
 
@@ -132,7 +133,7 @@ def test_texts_depend_on_the_seed_alone():
 def test_only_mixed_texts_draw_what_is_held_out_from_the_others(monkeypatch):
     drawn = []
     monkeypatch.setattr(texts, "Scene", lambda chance, **kinds: drawn.append(kinds["held_out"]) or Scene(chance))
-    for options in ({}, {"mix": "late"}, {"mix": "charts", "mixed": True}):
+    for options in ({}, {"mix": "charts"}, {"mix": "charts", "mixed": True}):
         drawn.clear()
         assert len(list(texts.make_texts(200, 1, **options))) == len(drawn) == 200
         assert any(drawn) == options.get("mixed", False)
@@ -140,8 +141,39 @@ def test_only_mixed_texts_draw_what_is_held_out_from_the_others(monkeypatch):
     assert [stage.mixed for stage in STAGES] == [False] * N_UNMIXED + [True] * (len(STAGES) - N_UNMIXED)
 
 
+def test_abbreviations_outside_of_phi_get_periods():
+    text = "Pt PO Box saw PO at 8 AM and 4:30pm, Lasix 5 mg PO BID; h/o UTI, BP 120/80, MRN BID-77 daily."
+    spans = (Span(3, 9, "PATIENT"), Span(14, 16, "PATIENT"), Span(text.index("BID-77"), text.index(" daily"), "IDNUM"))
+    document = Document("a", text, spans)
+    each = [with_periods(document, Chance(seed)) for seed in range(60)]
+    for made in each:
+        assert [(made.text[s.start : s.end], s.label) for s in made.spans] == [
+            ("PO Box", "PATIENT"),
+            ("PO", "PATIENT"),
+            ("BID-77", "IDNUM"),
+        ]
+        assert "120/80" in made.text and "h/o" in made.text and ".." not in made.text
+        # Nothing else changes.
+        assert plain(made.text) == plain(text)
+    written = {word for made in each for word in made.text.split()}
+    assert {"p.o.", "b.i.d.;", "U.T.I.,", "a.m.", "A.M.", "p.m.,"} <= written
+
+
+def plain(text):
+    """A text without the marks, casing and minutes that `with_periods` changes."""
+    text = re.sub(r"(?<=\d)(?::\d\d)? ?(?=[ap]\.?m)", "", text.lower())
+    return re.sub(r"daily|q\.?d", "DAILY", text).replace(".", "")
+
+
+def test_training_has_abbreviations_with_periods_and_initials():
+    made = list(texts.make_texts(3000, 4, mix="charts"))
+    runs = [(d, m) for d in made for m in re.finditer(r"\b(?:[A-Za-z]\.){2,}", d.text)]
+    inside = [any(s.start <= m.start() < s.end for s in d.spans) for d, m in runs]
+    assert 20 < sum(inside) < len(inside) - 60
+
+
 @pytest.mark.parametrize("kind", sorted(texts.CHART_KINDS.keys() - texts.KINDS.keys()))
-def test_late_kinds_have_phi_or_none(kind):
+def test_later_kinds_have_phi_or_none(kind):
     scenes = [Scene(Chance(np.random.SeedSequence(0, spawn_key=(i,)))) for i in range(100)]
     found = [texts.write(texts.pick_template(kind, scene), scene).build("a", patient_id="") for scene in scenes]
     # Ages and years are annotated, and no PHI of the Safe Harbor rule.
