@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,13 @@ def on_corpora(model: NoteDeidentifier, folder: Path) -> dict[str, Any]:
     queries = asq(folder)
     tuned = model.fitted_estimator()
     shipped = {name: count(cased(queries, name), model.annotate(cased(queries, name))) for name in CASINGS}
+    wide = count(queries, copy(model).set_params(labels="hipaa-wide").annotate(queries))
     biased = sweep(deciding(tuned.estimator_), queries, BIASES)
     letters = grascco(folder)
     return {
         "bias": tuned.decision_bias_,
         "asq": {name: rates(figures) for name, figures in shipped.items()},
+        "asq_wide": rates(wide),
         "asq_by_label": labels_of(shipped["as written"]),
         "asq_by_bias": {bias: rates(figures) for bias, figures in biased.items()},
         "grascco": rates(count(letters, model.annotate(letters))),

@@ -84,10 +84,10 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
     add_note_format(parser, "; annotations are ignored")
     parser.add_argument(
         "--labels",
-        choices=("all", "hipaa"),
+        choices=("all", "hipaa", "hipaa-wide"),
         help="PHI to mark: all that the model finds, or what the Safe Harbor rule of HIPAA removes, which leaves "
-        "states, countries, professions, departments, bare years and ages under 90 (default: as the model was saved; "
-        "starter-en: hipaa)",
+        "states, countries, professions, departments, bare years and ages under 90; with hipaa-wide, also states and "
+        "the titles in front of names (default: as the model was saved; starter-en: hipaa)",
     )
     add_encoding(parser)
     _add_treatment(parser)

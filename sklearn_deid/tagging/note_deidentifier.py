@@ -55,14 +55,15 @@ class NoteDeidentifier(BaseEstimator):
         characters, None means ``DeidTagger(context=ContextBlock(random_borders=True))``.
     batch_size : int, default=128
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
-    labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
+    labels : {"all", "hipaa", "hipaa-wide", "hipaa-surrogate"}, default="all"
         PHI to return and to redact. "all" is every span of the tagger. "hipaa" is the PHI that the Safe Harbor rule
         lists (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay in the
-        text. "hipaa-surrogate" is "hipaa" plus states and bare years. If ``labels`` is "hipaa", `redact` with
+        text. "hipaa-wide" is "hipaa" plus states, and names include the titles in front of them ("Mrs.", "Prof. Dr.").
+        "hipaa-surrogate" is "hipaa" plus states and bare years. If ``labels`` is "hipaa" or "hipaa-wide", `redact` with
         surrogates uses "hipaa-surrogate", because a bare year in a note with shifted dates would reveal the shift. In
-        addition, a state would not fit the invented town. With "hipaa" and "hipaa-surrogate", a `DeidTagger` that
-        starts from "starter-en" assumes in `fit` that the notes are annotated by the Safe Harbor rule. The tagger is
-        then also trained on spans of the starter that the rule does not list. Such spans are removed from the results.
+        addition, a state would not fit the invented town. With every value except "all", a `DeidTagger` that starts
+        from "starter-en" assumes in `fit` that the notes are annotated by the Safe Harbor rule. The tagger is then also
+        trained on spans of the starter that the rule does not list. Such spans are removed from the results.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that contains the number or id of the
         note. "withhold" continues, returns None instead of the note and warns. No value of ``on_error`` returns the
@@ -362,7 +363,8 @@ class NoteDeidentifier(BaseEstimator):
         """Micro F1 of typed spans, called "strict" in `deid_report`.
 
         A span counts as found if its borders and its label are correct. The spans of a withheld note count as missed.
-        With ``labels="hipaa"``, gold spans that the Safe Harbor rule does not list are ignored.
+        With ``labels="hipaa"``, gold spans that the Safe Harbor rule does not list are ignored. With
+        ``labels="hipaa-wide"``, gold names also include the titles in front of them.
 
         Parameters
         ----------

@@ -68,8 +68,9 @@ class NoteTagger:
         Borders of sentences inside spans, for each label, in the format of `text.joined_at_borders`.
     likeness : NoteLikeness, optional
         Statistics of the training notes. None means that no note counts as unlike.
-    labels : {"all", "hipaa", "hipaa-surrogate"}, default="all"
+    labels : {"all", "hipaa", "hipaa-wide", "hipaa-surrogate"}, default="all"
         "hipaa" keeps the spans for which `is_safe_harbor` is true, and "hipaa-surrogate" also states and bare years.
+        "hipaa-wide" keeps also states, and names get the titles in front of them.
     rules : ProvenRules, optional
         Rules for PHI that the tagger misses. None means no rules.
 

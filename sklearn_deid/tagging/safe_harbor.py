@@ -9,13 +9,16 @@ from typing import Any
 
 from ..surrogates import SURROGATE, SurrogateEngine
 from ..text import I2B2_2014, MEDDOCAN, Document, Span, label_map, names_of_i2b2
+from .titled_names import with_titles
 
 #: Labels that the rule keeps: states and larger areas, professions, and departments, which are no places.
 STAYING = frozenset({"STATE", "COUNTRY", "PROFESSION", "DEPARTMENT"})
 # Labels of spans that must fit the surrogates: a bare year beside shifted dates would reveal the shift, and a state
 # beside an invented town would contradict its postal code.
 _FITTED = frozenset({"DATE", "STATE"})
-LABELS = ("all", "hipaa", "hipaa-surrogate")
+LABELS = ("all", "hipaa", "hipaa-wide", "hipaa-surrogate")
+# Labels that are returned although the rule keeps some of their spans, by the value of ``labels``.
+_ALSO = {"hipaa-surrogate": _FITTED, "hipaa-wide": frozenset({"STATE"})}
 _AS_I2B2 = label_map(MEDDOCAN, I2B2_2014)
 _YEAR = r"(?:19|20)\d\d"
 _YEARS = re.compile(
@@ -159,12 +162,13 @@ def _named(span: Span, names: Mapping[str, str], text: str) -> Span:
 
 def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ...]:
     """Spans of a text that the parameter ``labels`` of a `NoteDeidentifier` selects."""
-    fitted = _FITTED if labels == "hipaa-surrogate" else frozenset()
-    return tuple(
+    also = _ALSO.get(labels, frozenset())
+    asked = tuple(
         span
         for span in spans
-        if labels == "all" or is_safe_harbor(span, text) or _AS_I2B2.get(span.label, span.label) in fitted
+        if labels == "all" or is_safe_harbor(span, text) or _AS_I2B2.get(span.label, span.label) in also
     )
+    return with_titles(asked, text) if labels == "hipaa-wide" else asked
 
 
 def labels_to_rewrite(labels: str, mode: str | SurrogateEngine | None) -> str:
@@ -176,4 +180,5 @@ def labels_to_rewrite(labels: str, mode: str | SurrogateEngine | None) -> str:
     ('hipaa', 'hipaa-surrogate', 'all')
     """
     surrogates = mode == SURROGATE or isinstance(mode, SurrogateEngine)
-    return "hipaa-surrogate" if surrogates and labels == "hipaa" else labels
+    # Invented names fit the titles that stay, so that "hipaa-wide" would add nothing.
+    return "hipaa-surrogate" if surrogates and labels.startswith("hipaa") else labels

@@ -26,9 +26,9 @@ def load_model(
     ----------
     name : {"starter-en"}, default="starter-en"
         Name of the model.
-    labels : {"hipaa", "all"}, default="hipaa"
-        PHI to hide. "hipaa" is the PHI that the Safe Harbor rule lists; "all" adds states, countries, professions,
-        departments, bare years and ages under 90.
+    labels : {"hipaa", "hipaa-wide", "all"}, default="hipaa"
+        PHI to hide. "hipaa" is the PHI that the Safe Harbor rule lists; "hipaa-wide" adds states and the titles in
+        front of names; "all" adds states, countries, professions, departments, bare years and ages under 90.
     decision_bias : float, optional
         Bias added to the log odds of PHI at every token. A larger bias hides more words. None means the bias that the
         model card states.
@@ -57,8 +57,8 @@ def load_model(
     """
     if name not in STARTERS:
         raise ValueError(f"load_model knows {', '.join(STARTERS)}. Got {name!r} instead. Use load for a saved model.")
-    is_known = StrOptions({"all", "hipaa"}).is_satisfied_by(labels)
-    check_parameter("load_model", "labels", labels, is_known, "'hipaa' or 'all'")
+    is_known = StrOptions({"all", "hipaa", "hipaa-wide"}).is_satisfied_by(labels)
+    check_parameter("load_model", "labels", labels, is_known, "'hipaa', 'hipaa-wide' or 'all'")
     model = load_tagger(starter_folder(name), device=device)
     assert isinstance(model, NoteDeidentifier)
     if decision_bias is not None:

@@ -8,7 +8,7 @@ import pytest
 from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RecallTunedTagger, RuleTagger, Span, load_model
 from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.tagging import is_safe_harbor
-from sklearn_deid.tagging.safe_harbor import asked_spans, is_marked_by_rule, with_staying
+from sklearn_deid.tagging.safe_harbor import asked_spans, is_marked_by_rule, labels_to_rewrite, with_staying
 from sklearn_deid.text import I2B2_2014, MEDDOCAN, label_map
 
 
@@ -93,6 +93,21 @@ def test_surrogates_replace_what_they_must_fit():
     by_engine = [d.redact(texts, SurrogateEngine(**engine)) for d in (asked, everything)]
     assert by_engine[0] == by_engine[1] != texts
     assert asked.redact(texts) == ["Operated in 2012 and seen on [DATE] and [DATE].", texts[1]]
+
+
+def test_wide_hides_states_and_titles_but_no_years_and_ages():
+    text = "Mrs. Alder, 54, of Ohio, seen by Dr. Birch in 2019 on 3 May"
+    found = [
+        Span(text.index(word), text.index(word) + len(word), label)
+        for word, label in (
+            *(("Alder", "PATIENT"), ("54", "AGE"), ("Ohio", "STATE"), ("Birch", "DOCTOR"), ("2019", "DATE")),
+            ("3 May", "DATE"),
+        )
+    ]
+    asked = [text[span.start : span.end] for span in asked_spans(found, text, "hipaa-wide")]
+    assert asked == ["Mrs. Alder", "Ohio", "Dr. Birch", "3 May"]
+    assert labels_to_rewrite("hipaa-wide", "label") == "hipaa-wide"
+    assert labels_to_rewrite("hipaa-wide", "surrogate") == "hipaa-surrogate"
 
 
 @pytest.mark.parametrize("label", ["STATE", "TERRITORIO", "DATE", "COUNTRY", "PROFESSION", "DEPARTMENT", "AGE"])

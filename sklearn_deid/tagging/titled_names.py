@@ -1,0 +1,70 @@
+"""Names with the titles in front of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+
+from ..surrogates import LOCALES
+from ..surrogates.guessed_locale import guess_locale
+from ..surrogates.label_kinds import known_labels
+from ..surrogates.locale_words import LocaleWords, locale_words
+from ..surrogates.titles import is_title
+from ..text import Span
+
+# As many words as a long title has ("Prof. Dr. med. Dr. rer. nat."), on the line of the name.
+_WORDS_BEFORE = re.compile(r"(?:[^\W\d_][^\W\d_'’-]*(?:\.?-|\.[ \t]?|[ \t])){1,6}\Z")
+_LONGEST = 60  # characters
+_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]")
+
+
+def with_titles(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
+    """Let each span of a person begin with the titles directly in front of it.
+
+    The titles are those of the language of the text, or of all languages of the surrogates if the text is too short to
+    show its language. A span never grows into the span before it.
+
+    Parameters
+    ----------
+    spans : iterable of Span
+        Spans of the text, sorted and without overlap.
+    text : str
+        Text of the note.
+
+    Returns
+    -------
+    tuple of Span
+
+    Examples
+    --------
+    >>> from sklearn_deid import Span
+    >>> text = "Seen by Prof. Dr. Alder and Mrs. Birch."
+    >>> found = with_titles([Span(18, 23, "DOCTOR"), Span(33, 38, "PATIENT")], text)
+    >>> [text[span.start : span.end] for span in found]
+    ['Prof. Dr. Alder', 'Mrs. Birch']
+    """
+    result: list[Span] = []
+    languages = cache(lambda: _languages(guess_locale(text, default="")))
+    for span in spans:
+        if known_labels().get(span.label) == "person":
+            lowest = max(result[-1].end if result else 0, span.start - _LONGEST)
+            span = replace(span, start=_start_of_titles(text[lowest : span.start], lowest, languages))
+        result.append(span)
+    return tuple(result)
+
+
+def _start_of_titles(before: str, offset: int, languages: Callable[[], tuple[LocaleWords, ...]]) -> int:
+    """Start of the longest title that ends the text before a name; the end of this text without a title."""
+    found = _WORDS_BEFORE.search(before)
+    if found is not None:
+        for word in _WORD.finditer(before, found.start()):
+            if any(is_title(before[word.start() :], words) for words in languages()):
+                return offset + word.start()
+    return offset + len(before)
+
+
+def _languages(name: str) -> tuple[LocaleWords, ...]:
+    """Words of a language, or of all languages for a text that is too short to show its language."""
+    return tuple(locale_words(known) for known in ((name,) if name else LOCALES))

@@ -1,0 +1,55 @@
+"""Titles in front of names: hidden with the name, and nothing else with them."""
+
+import pytest
+
+from sklearn_deid import Span
+from sklearn_deid.tagging.titled_names import with_titles
+
+
+def titled(text, *names, label="DOCTOR"):
+    spans = []
+    for name in names:
+        start = text.index(name, spans[-1].end if spans else 0)
+        spans.append(Span(start, start + len(name), label, confidence=0.5))
+    found = with_titles(spans, text)
+    assert [(s.end, s.label, s.confidence) for s in found] == [(s.end, s.label, s.confidence) for s in spans]
+    return [text[span.start : span.end] for span in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("Seen by Dr. Alder.", "Alder", "Dr. Alder"),
+        ("seen by dr alder", "alder", "dr alder"),
+        ("SEEN BY DR.ALDER", "ALDER", "DR.ALDER"),
+        ("Mrs Alder", "Alder", "Mrs Alder"),
+        ("an Prof. Dr. med. Alder", "Alder", "Prof. Dr. med. Alder"),
+        ("Univ.-Prof. Dr. rer. nat. Alder", "Alder", "Univ.-Prof. Dr. rer. nat. Alder"),
+        ("Visto por la Dra. Roble hoy", "Roble", "Dra. Roble"),
+        ("Frau Alder kam", "Alder", "Frau Alder"),
+        ("Nurse Practitioner Alder", "Alder", "Nurse Practitioner Alder"),
+        # No title, or not directly in front of the name.
+        ("The patient Alder has pain and was seen", "Alder", "Alder"),
+        ("It was told to me Alder was not seen", "Alder", "Alder"),
+        ("Dr.\nAlder", "Alder", "Alder"),
+        ("Dr. and Alder", "Alder", "Alder"),
+        ("Dr: Alder", "Alder", "Alder"),
+        ("XDr Alder", "Alder", "Alder"),
+        ("Alder", "Alder", "Alder"),
+    ],
+)
+def test_title_in_front_belongs_to_the_name(text, name, expected):
+    assert titled(text, name) == [expected]
+
+
+def test_span_does_not_grow_into_the_span_before_it():
+    assert titled("Alder Dr. Birch Mr. Cedar", "Alder Dr.", "Birch", "Cedar") == ["Alder Dr.", "Birch", "Mr. Cedar"]
+
+
+def test_other_labels_stay_as_they_are():
+    assert titled("Dr. 0142", "0142", label="PHONE") == ["0142"]
+
+
+def test_long_text_in_front_takes_no_time():
+    text = "Dr. " * 50_000 + "Alder"
+    assert titled(text, "Alder")[0].startswith("Dr. Dr. ")
