@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, NamedTuple
+from unicodedata import category
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -19,6 +20,9 @@ from .proven_rules import ProvenRules
 from .safe_harbor import asked_spans
 from .tagger_failure import TaggerFailure
 from .weight_checks import class_problem
+
+# Categories of characters that are no letters in any spelling. Signs such as a letter in a circle are other symbols.
+_SIGNS = frozenset("Pc Pd Ps Pe Pi Pf Po Zs Zl Zp Cc Sm Sc Sk".split())
 
 
 class NoteFailure(NamedTuple):
@@ -156,6 +160,8 @@ class NoteTagger:
             joined = joined_at_borders(found, starts, ends, cut.sentences, self.borders)
             if self.rules is not None:
                 joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
+            # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.
+            joined = [span for span in joined if not _is_signs(text[span.start : span.end])]
             asked = asked_spans(joined, text, self.labels)
             n_tagged = stop - position - tags[position:stop].count("O")
             problem = None
@@ -165,6 +171,10 @@ class NoteTagger:
             spans.append(asked if problem is None else UnlikeNote(asked, problem))
             position = stop
         return spans
+
+
+def _is_signs(text: str) -> bool:
+    return all(category(character) in _SIGNS for character in text)
 
 
 def _failure_of(text: Any) -> NoteFailure | None:

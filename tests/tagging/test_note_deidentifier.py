@@ -593,6 +593,22 @@ def test_segmenter_of_the_user_may_unescape_html_entities():
     assert model.redact(["Ann &lt; &amp; came"]) == ["[NAME] &lt; &amp; came"]
 
 
+class EverythingTagger(CapitalTagger):
+    """Finds every token, each as a span of its own."""
+
+    def predict(self, X):
+        return [["B-NAME"] * len(row) for row in X]
+
+
+def test_signs_alone_are_no_phi():
+    # A letter in a circle, a letter of Chinese and one of Braille may be a name.
+    words = "Dayton 12 \u24b6\u24c1 \u5f20 \u2803".split()
+    text = "{}, or (+---) \u2026 \xa7 | {}; {} / {} = {}.".format(*words)
+    (spans,) = NoteDeidentifier(EverythingTagger().fit([]), on_unlike="pass").annotate([text])
+    found = "".join(text[span.start : span.end] for span in spans)
+    assert found == "".join(words[:1]) + "or" + "".join(words[1:])
+
+
 def test_sentences_of_fit_are_those_of_annotate():
     model = NoteDeidentifier(CapitalTagger(), segmenter="learned").fit(LETTERS)
     assert isinstance(model.segmenter_, LearnedSegmenter)
