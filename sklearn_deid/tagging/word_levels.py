@@ -17,8 +17,8 @@ class WordLevels:
     """Levels of words from 0 to 8. Casing is ignored. For each level, a `WordSet` contains the words of at least this
     level.
 
-    The level of a listed word is never too low. About one of 75 words that are not listed has level 1, and about one of
-    5,600 has a higher level. Anyone with the levels can test whether a word is listed: build the levels from public
+    The level of a listed word is never too low. About one of 120 words that are not listed has level 1, and about one
+    of 14,000 has a higher level. Anyone with the levels can test whether a word is listed: build the levels from public
     lists, never from notes.
 
     Parameters

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..exceptions import BundleError
 
-_BITS, _HASHES = 9, 6  # bits for each word, and bits that a word sets: 1.3 % of other words are taken for members
+_BITS, _HASHES = 10, 6  # bits for each word, and bits that a word sets: 0.8 % of other words are taken for members
 
 
 class WordSet:
     """Set of words that can only be tested for members (a Bloom filter). Casing is ignored.
 
-    A member is always found. About one of 75 words that are not members is wrongly reported as a member. Anyone with
+    A member is always found. About one of 120 words that are not members is wrongly reported as a member. Anyone with
     the set can test whether a word is a member: build the set from public lists, never from notes.
 
     Parameters
