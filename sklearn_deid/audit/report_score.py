@@ -188,7 +188,11 @@ def _exceeds_any(result: AttackResult, reach: list[tuple[int, float]]) -> bool:
 
 
 FEW_GROUPS = 20
-_WHO = {"updates": ("updates (or pairs of them)", "Record more epochs or sites.")}
+_WHO = {
+    "updates": ("updates (or pairs of them)", "Record more epochs or sites."),
+    # Attacks on models train taggers of their own on half of the patients, and measure members and others.
+    "model": ("patients", "Give more patients: all given patients are measured."),
+}
 _PATIENTS = ("patients", "Give more patients: three tenths of the given patients are measured.")
 
 

@@ -381,6 +381,14 @@ def test_few_patients_are_said_and_many_are_not():
     assert many.warnings == () and "measured on only" not in many.to_markdown()
 
 
+def test_few_patients_of_a_model_are_all_measured():
+    """Attacks on models measure all given patients; attacks on the representation measure three tenths."""
+    (model,) = AuditReport([on_patients(7, "model")]).warnings
+    (vectors,) = AuditReport([on_patients(7)]).warnings
+    assert "all given patients are measured" in model and "three tenths" not in model
+    assert "three tenths of the given patients are measured" in vectors
+
+
 @pytest.mark.parametrize(("n_right", "stated"), [(4, "0.4 %"), (997, "99.7 %")])
 def test_open_properties_are_not_rounded_to_never_or_always(n_right, stated):
     told = AuditReport([result(n_right, 1000, settings={"open_by_declaration": True}, phrase="Found in {}")]).warnings

@@ -12,6 +12,8 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from ...exceptions import AttackError
+from ...text import labels_of
 from ..attacks.canaries import CanaryKnowledge, TrainingSet
 from ..attacks.membership import MembershipKnowledge, ReleasedTagger
 from ..attacks.model_training import TrainingProcedure, trained_on, training_of
@@ -89,10 +91,17 @@ class ReleasedModel:
 
     def _write(self, name: str) -> tuple[list[str], list[str]]:
         """Sentence with a name, and its tags."""
-        starts = Counter(tag for tag in self.data.y.data if tag.startswith("B-"))
-        # The most frequent label. Among equal counts the name of the label decides, so that the choice is reproducible.
-        tag = min(starts, key=lambda label: (-starts[label], label))
-        return ["Seen", "today", ":", name, "."], ["O", "O", "O", tag, "O"]
+        return ["Seen", "today", ":", name, "."], ["O", "O", "O", self._name_tag, "O"]
+
+    @cached_property
+    def _name_tag(self) -> str:
+        """Tag of a name of one token: the most frequent label, in the scheme of the given tags."""
+        spans = Counter(label for row in self.data.y for _, _, label in labels_of(row))
+        if not spans:
+            raise AttackError("No sentence has a PHI tag, so that planted names have no label.")
+        # Among equal counts the name of the label decides, so that the choice is reproducible.
+        label = min(spans, key=lambda label: (-spans[label], label))
+        return f"{'S' if any(tag.startswith(('S-', 'E-')) for tag in self.data.y.data) else 'B'}-{label}"
 
 
 def _of_a_new_training(found: AttackResult) -> AttackResult:

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import make_clinical_notes
+from sklearn_deid import AdversarialPrivacyAuditor, make_clinical_notes
 from sklearn_deid.audit import Attack
 from sklearn_deid.audit.attacks import (
     CanaryAttack,
@@ -25,7 +25,7 @@ from sklearn_deid.audit.attacks import (
 )
 from sklearn_deid.audit.audit_data import audit_data
 from sklearn_deid.audit.releases.model import ReleasedModel
-from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.exceptions import AttackError, SequenceError
 
 
 def pool(n, each=1):
@@ -273,6 +273,55 @@ def test_trainings_know_the_patients():
         # Three patients are members, and names are planted among the sentences of two patients. Each of the 20 names is
         # a further patient, in all its copies.
         assert sorted(len(set(known.tolist())) for _, known in found) == [2, 3, 3, 3, 22, 22]
+
+
+def of_six(tag):
+    """Sentences of six patients, with a name in each second sentence."""
+    X = [["Seen", f"w{i}"] for i in range(36)]
+    return X, [["O", tag if i % 2 else "O"] for i in range(36)], np.arange(36) // 6
+
+
+class QuotingTagger(BaseEstimator):
+    """Quotes a word in the error of a method, as estimators of scikit-learn do."""
+
+    classes_ = ("O", "B-PATIENT")
+
+    def __init__(self, method="fit"):
+        self.method = method
+
+    def fit(self, X, y):
+        return self._quote("fit", X)
+
+    def predict_proba(self, X):
+        return self._quote("predict_proba", X)
+
+    def _quote(self, method, X):
+        if method == self.method:
+            raise ValueError(f"could not convert string to float: {X[0][1]!r}")
+        return self
+
+
+@pytest.mark.parametrize("method", ["fit", "predict_proba"])
+def test_the_report_holds_no_message_of_a_foreign_estimator(method):
+    """The reason of a skipped attack enters the report."""
+    tagger, sentences = QuotingTagger(method), of_six("B-PATIENT")
+    report = AdversarialPrivacyAuditor(["membership", "canaries"], random_state=0).audit(tagger, *sentences)
+    assert [result.status for result in report.results] == ["skipped", "skipped"] and report.score == 0.0
+    assert all(f"'{method}' of the attacked estimator raised a ValueError" in r.reason for r in report.results)
+    for text in (report.to_markdown(), str(report.to_dict())):
+        assert "could not convert" not in text and not any(f"'{row[1]}'" in text for row in sentences[0])
+
+
+@pytest.mark.parametrize(("tag", "expected"), [("B-PATIENT", "B-PATIENT"), ("S-PATIENT", "S-PATIENT")])
+def test_planted_names_have_the_tag_scheme_of_the_sentences(tag, expected):
+    release = ReleasedModel(WordTagger(("O", tag)), audit_data(*of_six(tag), None, np.random.default_rng(0)))
+    assert release.canary_knowledge(60).write("Roe")[1] == ["O", "O", "O", expected, "O"]
+
+
+def test_sentences_without_phi_are_stated_as_the_reason():
+    release = ReleasedModel(WordTagger(("O",)), audit_data(*of_six("O"), None, np.random.default_rng(0)))
+    with pytest.raises(AttackError, match="No sentence has a PHI tag"):
+        CanaryAttack(random_state=0).run(release)
 
 
 def test_exposure_is_that_of_the_paper():
