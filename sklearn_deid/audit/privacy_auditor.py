@@ -258,7 +258,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         -------
         AuditReport
             Results of the attacks. If this process has already run the same attacks on a release with the same content,
-            the method returns the earlier report.
+            the method returns the earlier report. Audits with attack objects of your own classes always run.
 
         Raises
         ------
@@ -379,12 +379,20 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     def _key(self, releases: Mapping[str, Any], X: Any, y: Any, groups: Any) -> tuple[Any, ...] | None:
         """Key of the stored report of a release, computed from its content; None if no report is stored."""
         digests = [release.digest() for release in releases.values()]
-        if None in digests:
+        if None in digests or self._has_foreign_attacks():
             return None
         # These parameters do not change the results.
         ignored = ("verbose", "n_jobs", "representation_step")
         mine = {k: v for k, v in self.get_params(deep=False).items() if k not in ignored}
         return (*digests, digest_of(X, y, groups), joblib.hash(mine))
+
+    def _has_foreign_attacks(self) -> bool:
+        """Whether an attack object has a class of the user: the code of such a class can change in a process, as in a
+        notebook, and its instances need not be picklable.
+        """
+        given = [] if isinstance(self.attacks, str) else [one for one in self.attacks if not isinstance(one, str)]
+        library = __name__.partition(".")[0]
+        return any(type(one).__module__.partition(".")[0] != library for one in given)
 
     def _asks_for_the_model(self) -> bool:
         """Whether an attack on a model was requested."""

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sklearn_deid import AdversarialPrivacyAuditor
+from sklearn_deid import AdversarialPrivacyAuditor, NeighborPseudonymizer, WordVectors
 from sklearn_deid.audit import THREATS, Attack, AttackResult, AuditReport, attacks
 from sklearn_deid.audit import released_step as kinds
 from sklearn_deid.audit.attacks.declaration import AttackSettings
@@ -144,3 +144,25 @@ def test_the_notes_as_they_are_never_pass(preset):
     assert {r.name.partition(",")[0] for r in report.with_status("ok")} == {"document linkage"}
     assert (report.passed(0.1), report.score) == (False, 0.0)
     assert any("mechanism that made the text is not known" in issue for issue in report.blocking_issues)
+
+
+def edited_attack(n_right):
+    """Attack of a class that is defined again under the same name, as after an edit of a cell in a notebook."""
+
+    def run(self, release):
+        own = (self.name, self.threat, self.attacker, self.measure)
+        return [AttackResult(*own, Estimate.from_counts(n_right, 100), 0.0, family="edited")]
+
+    said = {"threat": "pseudonymised text", "attacker": "Anyone.", "measure": "share", "releases": (WORDS,)}
+    kind = type("EditedAttack", (attacks.AuditAttack,), {**said, "name": "edited", "run": run})
+    attack = kind()
+    attack.rule = lambda words: words  # an attack of your own need not be picklable
+    return attack
+
+
+def test_no_earlier_report_is_returned_for_an_attack_whose_code_changed():
+    vectors = WordVectors(["alder", "birch", "maple"], [[1, 0], [1, 0.1], [1, -0.1]])
+    pseudonymizer = NeighborPseudonymizer(embeddings=vectors, n_neighbors=2, random_state=0).fit(X, Y)
+    for n_right in (10, 90):
+        audited = AdversarialPrivacyAuditor([edited_attack(n_right)], random_state=0).audit(pseudonymizer, X, Y)
+        assert audited.results[0].attack.value == n_right / 100
