@@ -188,7 +188,8 @@ _ALL = (
     _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en"),
     _age(
         "age-and-sex",
-        rf"{_FREE}{_NO_ACRONYM}{_NO_SIZE_BEFORE}(?:(?!(?:9\d|10\d)\s?F\b)|{_NO_TEMPERATURE})(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
+        # The digit first: at each other character, all these look-behinds would be tried.
+        rf"(?=\d){_FREE}{_NO_ACRONYM}{_NO_SIZE_BEFORE}(?:(?!(?:9\d|10\d)\s?F\b)|{_NO_TEMPERATURE})(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
         rf"{_NO_SIZE_AFTER}",
         "en",
         priority=0,

@@ -3,6 +3,7 @@
 Timing would say the same about one machine and some inputs; this says it about all inputs.
 """
 
+import itertools
 import re
 
 import pytest
@@ -52,6 +53,17 @@ def test_ways_and_length_are_bounded(rule):
 def test_the_measure_sees_what_it_should(pattern):
     with pytest.raises(AssertionError):
         assert ways(parser.parse(pattern), last=True) <= MOST_WAYS
+
+
+def looks_behind(kind, value):
+    return kind in (constants.ASSERT, constants.ASSERT_NOT) and value[0] < 0
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_long_lists_of_look_behinds_are_tried_at_few_places(rule):
+    parsed = list(parser.parse(rule.pattern))
+    behind = list(itertools.takewhile(lambda item: looks_behind(*item), parsed))
+    assert len(behind) <= 8, "begin the pattern with a look-ahead for its first character"
 
 
 @pytest.mark.parametrize(
