@@ -84,12 +84,24 @@ def parse_name(
     ['given', 'initial', 'surname']
     """
     parts = fixed_parts(text, words) if fixed is None else fixed
-    # "Linden, Anna; Voss, Ben": each name of a list has a comma of its own.
-    signs = [i for i, part in enumerate(parts) if part.role == KEPT and ";" in part.text]
-    edges = [-1, *signs, len(parts)]
-    names = [parts[start + 1 : stop] for start, stop in pairwise(edges)]
+    signs = _ends_of_names(parts)
+    names = _between(parts, signs)
     read = [_parsed(name, words, kind, role_of) if name else () for name in names]
     return (*read[0], *(part for i, name in zip(signs, read[1:], strict=True) for part in (parts[i], *name)))
+
+
+def _ends_of_names(parts: tuple[NamePart, ...]) -> list[int]:
+    """Positions of the signs and words that end a name of a list; each name of the list has a comma of its own."""
+    kept = [i for i, part in enumerate(parts) if part.role == KEPT]
+    links = [i for i in kept if not _LINKING_SIGNS.isdisjoint(parts[i].text) or fold(parts[i].text) in _AND]
+    # "Linden, Anna & Voss, Ben", but not "Linden, Anna & Ben".
+    if all(any("," in part.text for part in name) for name in _between(parts, links)):
+        return links
+    return [i for i in kept if ";" in parts[i].text]
+
+
+def _between(parts: tuple[NamePart, ...], signs: list[int]) -> list[tuple[NamePart, ...]]:
+    return [parts[start + 1 : stop] for start, stop in pairwise([-1, *signs, len(parts)])]
 
 
 def _parsed(parts: tuple[NamePart, ...], words: LocaleWords, kind: str, role_of: RoleOf) -> tuple[NamePart, ...]:
