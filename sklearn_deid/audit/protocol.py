@@ -125,6 +125,9 @@ class AttackResult:
         # A comparison with NaN is false: an attack without an interval would have no advantage, and would pass.
         if not all(map(math.isfinite, (self.best, *(end for arm in arms for end in (arm.low, arm.high))))):
             raise ValueError("An attack and its baseline need finite figures with an interval.")
+        # Above 'best' there is no room for an advantage: the attack would have none, and would pass.
+        if any(arm.value > self.best + 1e-9 for arm in arms):
+            raise ValueError("'best' is the value of a perfect attack. The attack or its baseline is above it.")
         if (self.positive_control is None) != (self.min_positive_control is None):
             raise ValueError("A positive control needs a bar that the control must reach, and a bar needs a control.")
         _check_figures(self.details)

@@ -103,6 +103,8 @@ def test_details_hold_no_words():
         ({"baseline": math.nan}, "finite figures with an interval"),
         ({"baseline": Estimate(0.5)}, "finite figures with an interval"),
         ({"best": math.inf}, "finite figures with an interval"),
+        ({"attack": Estimate.from_counts(90, 100), "best": 0.5}, "perfect attack. The attack or its baseline is above"),
+        ({"attack": Estimate.from_counts(10, 100), "best": 0.2}, "perfect attack. The attack or its baseline is above"),
     ],
 )
 def test_incomplete_results_are_refused(change, message):
