@@ -25,6 +25,7 @@ from ..exceptions import DeidError, SequenceError, UnlikeNoteWarning, WithheldWa
 from ..metrics import Counts, compare
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
 from ..text import Corpus, Document, SentenceData, Span, patient_of, unreadable_reason
+from ..text.note_copies import copies_together, without_blanks
 from .held_out import default_tagger
 from .note_batches import NoteBatch, note_batches
 from .note_likeness import learned_likeness
@@ -174,7 +175,7 @@ class NoteDeidentifier(BaseEstimator):
         ----------
         corpus : Corpus or sequence of Document
             Notes with gold spans. If the tagger holds patients out, no patient is both held out and in the training
-            data.
+            data. Without a patient id, a note and its copies count as one patient.
         y : None
             Ignored.
         unlabelled : iterable of str or Document, optional
@@ -209,7 +210,8 @@ class NoteDeidentifier(BaseEstimator):
         """Fit segmenter, tagger and statistics of the notes; ``counts`` are the counts of the raw notes, if any."""
         self.__dict__.pop("raw_notes_", None)  # of an earlier fit
         estimator = _note_tagger(corpus) if self.estimator is None else clone(self.estimator)
-        corpus = self._with_staying(corpus, estimator)
+        # The n-gram vectors, the segmenter and tuned thresholds count patients.
+        corpus = self._with_staying(Corpus(copies_together(corpus)), estimator)
         self.segmenter_ = fitted_segmenter(self.segmenter, corpus, raw)
         data = corpus.to_sentences(segmenter=NormalizedSegmenter(self.segmenter_))
         if counts is None:
@@ -625,18 +627,7 @@ def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Docu
         raise SequenceError(
             f"The 'unlabelled' parameter of NoteDeidentifier.fit holds no note to learn from: {counts}."
         )
-    return kept, counts
-
-
-def without_blanks(text: str) -> str:
-    """Text without white space, in which copies of a note may differ: many formats and editors change line ends.
-
-    Examples
-    --------
-    >>> without_blanks("Seen today.\\r\\n") == without_blanks("Seen today.")
-    True
-    """
-    return "".join(text.split())
+    return copies_together(kept), counts
 
 
 def _kind(notes: Any) -> str | None:

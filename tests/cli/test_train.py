@@ -247,6 +247,24 @@ def test_unknown_patients_are_mentioned(run, raw, notes, tmp_path):
     assert f"{len(notes)} of {len(notes)} notes have no patient id" in err
 
 
+def test_copies_of_a_note_are_not_trained_on_and_held_out(run, notes, tmp_path, monkeypatch):
+    """Exports hold notes twice: the scores of a model were those of notes that it had read."""
+    twice = [Document(f"{part}{d.doc_id}", d.text + part, d.spans) for d in notes for part in (" ", "\n")]
+    write_corpus(twice, tmp_path / "n.jsonl")
+    scored = []
+    monkeypatch.setattr(train, "_show_scores", lambda deidentifier, held_out, scheme: scored.extend(held_out))
+    command = ["train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--validation-fraction", "0.4", "--quiet"]
+    run(*command, *QUICK)
+    texts = [document.text.strip() for document in scored]
+    assert texts and all(texts.count(text) == 2 for text in texts)
+
+
+def test_only_copies_of_one_note_cannot_be_kept_apart(run, notes, tmp_path):
+    write_corpus([Document(name, notes[0].text, notes[0].spans) for name in "ab"], tmp_path / "n.jsonl")
+    code, _, err = run("train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--validation-fraction", "0.5")
+    assert (code, "notes of at least two patients" in err) == (2, True)
+
+
 def test_existing_model_is_kept_unless_said(run, gold, model, tmp_path):
     command = ["train", gold, "--model", tmp_path / "m", "--quiet", *QUICK]
     assert run(*command)[0] == 0

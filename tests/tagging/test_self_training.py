@@ -164,3 +164,16 @@ def test_a_network_reads_vectors_of_raw_words_and_is_saved(tmp_path):
     save(shared, tmp_path / "model")
     text = ["Mr Alder left.", "Quercus left."]
     assert load(tmp_path / "model").annotate(text) == shared.annotate(text)
+
+
+def test_a_copied_note_is_no_second_patient():
+    """Words of a single note, such as "Mxqz.", were kept in the model as words of two patients."""
+    note, text = Document("a", "Seen today."), "Kurt frug Mxqz. ging heim, und Mxqz. kam."
+
+    def n_words(corpus, raw):
+        return len(NoteDeidentifier(WordTagger(0), segmenter="learned").fit(corpus, unlabelled=raw).segmenter_.words_)
+
+    assert n_words([note], [text, text + "\r\n"]) == n_words([note], [text]) == 0
+    patients = [Document(name, text, patient_id=name) for name in "bc"]
+    assert n_words([note, *patients], ["Well."]) > 0
+    assert n_words([note, *(Document(d.doc_id, d.text) for d in patients)], ["Well."]) == 0
