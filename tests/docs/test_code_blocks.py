@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sklearn_deid import NoteDeidentifier
+from sklearn_deid import NoteDeidentifier, read_corpus
 
 from ..audit.kept_processes import Kept
 from .pages import PAGES, ROOT, blocks_of, name_of
@@ -52,12 +52,19 @@ def test_python_blocks_run(page, tmp_path, monkeypatch, capsys, known_keys, equa
     assert not re.search(r"Dr\. (Alder|Birch)", capsys.readouterr().out), "an example of redaction hides nothing"
     both = set(written_by_commands(page)) & {path.name for path in tmp_path.iterdir()}
     assert not both, "an existing output is refused, so that nobody can run the commands and the Python blocks"
+    for folder in audited_by_commands(page) & {path.name for path in tmp_path.iterdir()}:
+        assert len(set(read_corpus(folder).groups)) >= 3, "an audit of notes of fewer patients is refused"
+
+
+def audited_by_commands(page):
+    """Folders with the notes that audits of a page read."""
+    return set(re.findall(r"^sklearn-deid audit ([\w-]+)/", "\n".join(blocks_of(page, "bash")), re.MULTILINE))
 
 
 def written_by_commands(page):
-    """Outputs and models that the commands of a page write, in order; a command may resume its own output."""
+    """Outputs, models and plans that the commands of a page write, in order; a command may resume its own output."""
     commands = "\n".join(blocks_of(page, "bash")).replace("\\\n", " ").splitlines()
-    pattern = {True: r"--(?:output|model) (\S+)", False: r"--output (\S+)"}
+    pattern = {True: r"--(?:output|model) (\S+)", False: r"(?:--output|federate plan) (\S+)"}
     written = [
         re.findall(pattern[command.startswith("sklearn-deid train ")], command.split("#")[0])
         for command in commands
