@@ -6,6 +6,8 @@ You choose among three levels:
   each span. Line breaks are kept, so that the place of the PHI in the note is visible.
 - ``"redacted"``: the text outside of the spans. The label replaces each span. PHI that the tagger missed is visible.
 - full text (``show_text=True``): the text with marked spans.
+
+The view shows the ids of the documents at each level. Ids that are names of files may contain names of people.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ _STYLE = (
 class AnnotationView:
     """View of documents with marked spans, for a notebook or a file.
 
-    A notebook displays the view if the view is the last value of a cell. The ``repr`` of a view holds counts only.
+    A notebook displays the view if the view is the last value of a cell. The ``repr`` of a view holds counts only. The
+    view shows the ids of the documents, also if it shows no text.
 
     Parameters
     ----------

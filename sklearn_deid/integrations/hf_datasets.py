@@ -5,7 +5,8 @@ All data stay on this machine: nothing is downloaded and nothing is sent. There 
 - ``"spans"``: each row is a note. No information is lost.
 - ``"tokens"``: each row is a sentence with ``tokens`` and ``ner_tags``, the input of scripts for token classification.
   Each row also holds its part of the text, the offset of this part in the note, and the length of the note. The notes
-  can therefore be put together again. Rows may be shuffled. A missing row raises an error.
+  can therefore be put together again. Rows may be shuffled. A missing row of a note raises an error, unless all rows
+  of the note are missing.
 """
 
 from __future__ import annotations

@@ -51,6 +51,14 @@ def test_nothing_of_the_text_is_shown_unasked():
     assert AnnotationView(NOTE)._repr_html_() == AnnotationView(NOTE).to_html()
 
 
+@pytest.mark.parametrize("show_text", [False, "redacted", True])
+def test_the_id_is_shown_as_the_docstrings_say(show_text):
+    html = AnnotationView(Document("roe-ann", "Seen."), show_text=show_text).to_html()
+    assert "<header>roe-ann " in html
+    assert "shows the ids of the documents" in " ".join(AnnotationView.__doc__.split())
+    assert displacy_input(Document("roe-ann", "Seen."))["title"] == "roe-ann"
+
+
 def test_the_length_of_words_is_hidden_and_lines_stay():
     one, other = (Document("n", text) for text in ("Ann  is\twell\n\nBob", "Theodora is x\n \nB"))
     assert (

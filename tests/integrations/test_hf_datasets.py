@@ -107,6 +107,14 @@ def test_rows_that_got_lost_are_noticed(case):
     assert SECRET not in str(caught.value)
 
 
+@pytest.mark.parametrize("layout", ["spans", "tokens"])
+def test_a_note_of_which_all_rows_are_missing_is_not_noticed(layout):
+    """The page and the docstring say this; parts of a data set, such as those of ``train_test_split``, need it."""
+    dataset = corpus_to_dataset([Document("n1", "She came. He left."), Document("n2", "She stayed.")], layout)
+    part = dataset.filter(lambda row: row["doc_id"] == "n1")
+    assert [note.doc_id for note in corpus_from_dataset(part)] == ["n1"]
+
+
 # Data sets of others.
 
 
