@@ -81,6 +81,16 @@ def test_bound_has_its_interval_and_its_limits():
     assert "the casing of each word, the tags" not in card(casing=False)
 
 
+def test_several_releases_are_stated_for_the_examined_pairs_alone():
+    """With few pairs, the upper end for one release is above the stated accuracy for two, which is no upper end."""
+    few = privacy_bound(DISTANCES[::100]).to_dict()
+    text = card(few)
+    (two,) = re.findall(r"2 releases: ([\d.]+) %", text)
+    assert 100 * few["mean_accuracy_high"] > float(two)
+    assert "Over the examined pairs, the mean accuracy for several releases" in text
+    assert "no confidence interval for other pairs" in text
+
+
 def test_several_releases_are_bounded_from_above():
     """The oracle is the mean over the pairs themselves, which the mean distance bounds."""
     text = card()
