@@ -15,7 +15,8 @@ from ..surrogates.titles import is_title
 from ..text import Span
 
 # As many words as a long title has ("Prof. Dr. med. Dr. rer. nat."), on the line of the name.
-_WORDS_BEFORE = re.compile(r"(?:[^\W\d_][^\W\d_'’-]*(?:\.?-|\.[ \t]?|[ \t])){1,6}\Z")
+_GAP = r"[ \t\u00a0\u2009\u202f]"
+_WORDS_BEFORE = re.compile(rf"(?:[^\W\d_][^\W\d_'’-]*(?:\.?-|\.{_GAP}{{0,3}}|{_GAP}{{1,3}})){{1,6}}\Z")
 _LONGEST = 60  # characters
 _WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]")
 

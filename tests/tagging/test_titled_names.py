@@ -23,6 +23,9 @@ def titled(text, *names, label="DOCTOR"):
         ("seen by dr alder", "alder", "dr alder"),
         ("SEEN BY DR.ALDER", "ALDER", "DR.ALDER"),
         ("Mrs Alder", "Alder", "Mrs Alder"),
+        # Typed with two spaces, and copied from a Word file.
+        ("Mrs.  Alder", "Alder", "Mrs.  Alder"),
+        ("Prof.\u00a0Dr.\u202fAlder", "Alder", "Prof.\u00a0Dr.\u202fAlder"),
         ("an Prof. Dr. med. Alder", "Alder", "Prof. Dr. med. Alder"),
         ("Univ.-Prof. Dr. rer. nat. Alder", "Alder", "Univ.-Prof. Dr. rer. nat. Alder"),
         ("Visto por la Dra. Roble hoy", "Roble", "Dra. Roble"),
