@@ -58,7 +58,8 @@ class SeedSearch(UntrainedAttack):
     seed. The layout of the noise follows from the lengths of the sentences, which every release contains. The search
     needs no word of the notes. The search subtracts the mean of the vectors and projects out their strongest
     directions, so that the remainder is mostly noise. The search covers PyTorch's generator and NumPy's default
-    generator, from seed ``first`` on.
+    generator, from seed ``first`` on. The search does not find noise of ``numpy.random.seed`` (RandomState), of NumPy's
+    default generator in single precision, or of another distribution than the normal distribution.
 
     The score of a wrong seed has a standard normal distribution. All scores together raise a false alarm with
     probability .0003. In the positive control, noise of a seed in the searched range is added, and the search must find
