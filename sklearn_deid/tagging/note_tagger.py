@@ -21,8 +21,9 @@ from .safe_harbor import asked_spans
 from .tagger_failure import TaggerFailure
 from .weight_checks import class_problem
 
-# Categories of characters that are no letters in any spelling. Signs such as a letter in a circle are other symbols.
-_SIGNS = frozenset("Pc Pd Ps Pe Pi Pf Po Zs Zl Zp Cc Sm Sc Sk".split())
+# Categories of characters that are no letters in any spelling. Signs of currencies look like letters, and a letter in a
+# circle is one of the other symbols.
+_SIGNS = frozenset("Pc Pd Ps Pe Pi Pf Po Zs Zl Zp Cc Sm Sk".split())
 
 
 class NoteFailure(NamedTuple):

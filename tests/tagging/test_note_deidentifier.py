@@ -601,9 +601,9 @@ class EverythingTagger(CapitalTagger):
 
 
 def test_signs_alone_are_no_phi():
-    # A letter in a circle, a letter of Chinese and one of Braille may be a name.
-    words = "Dayton 12 \u24b6\u24c1 \u5f20 \u2803".split()
-    text = "{}, or (+---) \u2026 \xa7 | {}; {} / {} = {}.".format(*words)
+    # Letters in a circle, signs of currencies, a letter of Chinese and one of Braille may be a name.
+    words = "Dayton 12 \u24b6\u24c1 \u20b3\u20a6 \u5f20 \u2803".split()
+    text = "{}, or (+---) \u2026 \xa7 | {}; {} : {} / {} = {}.".format(*words)
     (spans,) = NoteDeidentifier(EverythingTagger().fit([]), on_unlike="pass").annotate([text])
     found = "".join(text[span.start : span.end] for span in spans)
     assert found == "".join(words[:1]) + "or" + "".join(words[1:])
