@@ -88,10 +88,10 @@ def test_broken_note_is_withheld_and_reported(run, with_broken, model, tmp_path,
 def test_note_that_the_tagger_fails_on_is_withheld(run, raw, model, tmp_path, expected, notes, monkeypatch):
     spans = NoteTagger._spans
 
-    def fail_on_one(self, texts):
+    def fail_on_one(self, texts, *patients):
         if notes[4].text in texts:
             raise RuntimeError(f"cannot tag {notes[4].text}")
-        return spans(self, texts)
+        return spans(self, texts, *patients)
 
     monkeypatch.setattr(NoteTagger, "_spans", fail_on_one)
     code, _, err = run("redact", raw, "--model", model, "--output", tmp_path)
@@ -237,9 +237,11 @@ def test_overwriting_leaves_no_old_output_of_a_withheld_note(run, with_broken, m
 def test_second_note_of_an_id_does_not_take_the_first_one_away(run, model, tmp_path):
     lines = ['{"doc_id": "a", "text": "One."}', '{"doc_id": "a", "text": "Two."}']
     (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    command = ["redact", tmp_path / "in.jsonl", "--model", model, "--output", tmp_path / "out", "--overwrite"]
-    assert run(*command)[0] == 1
-    assert contents(tmp_path / "out") == {"a.txt": "One."}
+    (tmp_path / "first.jsonl").write_text(lines[0], encoding="utf-8")
+    for notes, code in (("first", 0), ("in", 1)):
+        output = ("--output", tmp_path / notes, "--overwrite")
+        assert run("redact", tmp_path / f"{notes}.jsonl", "--model", model, *output)[0] == code
+    assert contents(tmp_path / "in") == contents(tmp_path / "first") != {}
 
 
 def test_wrong_input_leaves_no_output(run, model, tmp_path):

@@ -45,8 +45,8 @@ def test_the_format_is_guessed_for_folders_and_files(files, expected, tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "fit no format; pass one of 'brat', 'conll', 'docbin', 'doccano', 'i2b2', 'jsonl'"),
-        ({"a.pdf": ""}, "fit no format"),
+        ({}, "The folder holds no file"),
+        ({"a.pdf": ""}, "fit no format; pass one of 'brat', 'conll', 'docbin', 'doccano', 'i2b2', 'jsonl'"),
         ({"a.xml": "<other/>"}, "fit no format"),
         ({"a.xml": "Ann Roe"}, "fit no format"),
         ({"a.txt": "a"}, "fit no format.*without annotations are read with format='text'"),
