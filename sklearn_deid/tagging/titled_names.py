@@ -15,8 +15,9 @@ from ..surrogates.titles import is_title
 from ..text import Span
 
 # As many words as a long title has ("Prof. Dr. med. Dr. rer. nat."), on the line of the name.
-_GAP = r"[ \t\u00a0\u2009\u202f]"
-_WORDS_BEFORE = re.compile(rf"(?:[^\W\d_][^\W\d_'’-]*(?:\.?-|\.{_GAP}{{0,3}}|{_GAP}{{1,3}})){{1,6}}\Z")
+# Any blank but a line break, and characters that nobody sees.
+_GAP = r"(?:[^\S\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|[\u00ad\u200b-\u200f\u2060\ufeff])"
+_WORDS_BEFORE = re.compile(rf"(?:[^\W\d_][^\W\d_'’-]*(?:\.?-|{_GAP}{{0,2}}\.{_GAP}{{0,3}}|{_GAP}{{1,3}})){{1,6}}\Z")
 _LONGEST = 60  # characters
 _WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]")
 

@@ -31,6 +31,10 @@ def titled(text, *names, label="DOCTOR"):
         ("Visto por la Dra. Roble hoy", "Roble", "Dra. Roble"),
         ("Frau Alder kam", "Alder", "Frau Alder"),
         ("Nurse Practitioner Alder", "Alder", "Nurse Practitioner Alder"),
+        ("Mrs.\u2003Alder", "Alder", "Mrs.\u2003Alder"),
+        ("Dr.\u200bAlder", "Alder", "Dr.\u200bAlder"),
+        ("Dr .Alder", "Alder", "Dr .Alder"),
+        ("Dr.\u2028Alder", "Alder", "Alder"),
         # No title, or not directly in front of the name.
         ("The patient Alder has pain and was seen", "Alder", "Alder"),
         ("It was told to me Alder was not seen", "Alder", "Alder"),
