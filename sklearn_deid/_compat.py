@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -16,6 +17,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.metaestimators import _BaseComposition
 
 __all__ = [
+    "BaseSearchCV",
     "HasMethods",
     "Interval",
     "InvalidParameterError",

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, RandomizedSearchCV, ShuffleSplit, check_cv
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import has_fit_parameter
 
+from .._compat import BaseSearchCV
 from ..exceptions import SequenceError
 from ..sequences import TokenSequences
 
@@ -115,5 +116,5 @@ def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
-    searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
-    return given if searches or has_fit_parameter(estimator, "groups") else {}
+    # `fit` of a search passes groups to the splitter of the search, without a parameter of this name.
+    return given if isinstance(estimator, BaseSearchCV) or has_fit_parameter(estimator, "groups") else {}

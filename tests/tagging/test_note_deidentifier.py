@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, HalvingGridSearchCV
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import Corpus, DeidTagger, Document, HybridTagger, NoteDeidentifier, Span, deid_report
@@ -483,8 +484,9 @@ def test_metadata_routing_without_requests_keeps_the_patients(corpus):
             NoteDeidentifier(Pipeline([("tag", CapitalTagger())])).fit(corpus)
 
 
-def test_grid_search_gets_the_groups(corpus):
-    search = GridSearchCV(Records(), {"cuts": [False]}, cv=GroupKFold(3))
+@pytest.mark.parametrize("kind", [GridSearchCV, HalvingGridSearchCV])
+def test_searches_get_the_groups(corpus, kind):
+    search = kind(Records(), {"cuts": [False]}, cv=GroupKFold(3), error_score="raise")
     model = NoteDeidentifier(search).fit(corpus)
     assert model.redact(["Ann"]) == ["[NAME]"]
     assert model.annotate(["Ann"])[0][0].confidence is None
