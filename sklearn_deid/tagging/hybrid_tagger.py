@@ -43,9 +43,10 @@ class HybridTagger(TokenTagger, BaseEstimator):
     rules_, tagger_ : fitted estimators
         Fitted rules and fitted tagger.
     rules_precision_ : float
-        Precision of the rules on the data of `fit`: the proportion of PHI tokens (of any label in y) among the tokens
-        that the rules tag. One success and one failure are added to the counts. `predict` returns the number
-        ``rules_precision_`` as the confidence of tokens that only the rules tag.
+        Precision of the rules on the data of `fit` or of the last `measure_rules`: the proportion of PHI tokens (of any
+        label in y) among the tokens that the rules tag. One success and one failure are added to the counts. `predict`
+        returns the number ``rules_precision_`` as the confidence of tokens that only the rules tag. If `fit` of a
+        `NoteDeidentifier` reads raw notes, only the annotated notes are counted.
     classes_ : ndarray of str
         IOB2 tags of all labels of the rules and of the tagger. Missing if one of both has no ``classes_``.
 
@@ -102,11 +103,38 @@ class HybridTagger(TokenTagger, BaseEstimator):
         with unfitted_if_failed(self):
             self.rules_ = (RuleTagger() if self.rules is None else clone(self.rules)).fit(X, tags)
             self.tagger_ = fit_on(self.tagger, X, tags, None if groups is None else np.asarray(groups))
-            # The precision of the rules becomes the confidence of the tokens that only the rules find.
-            found = check_tags(self.rules_.predict(X), X).data != "O"
-            right = int((found & (tags.data != "O")).sum())
-            # One success and one failure are added, so that rules without any match do not divide by zero.
-            self.rules_precision_ = (right + 1) / (int(found.sum()) + 2)
+            self.measure_rules(X, tags)
+        return self
+
+    def measure_rules(self, X: Any, y: Any) -> HybridTagger:
+        """Measure the precision of the fitted rules: the confidence of the tokens that only the rules find.
+
+        Parameters
+        ----------
+        X : sequence of n sentences of tokens
+            Sentences that a person has annotated. `fit` measures the precision on the sentences of `fit`, which may
+            include raw sentences with the tags of other taggers.
+        y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn_deid import HybridTagger, RuleTagger
+        >>> X, y = [["Mail", "a@b.org"], ["Unit", "c@d.org"]], [["O", "B-EMAIL"], ["O", "O"]]
+        >>> hybrid = HybridTagger(tagger=RuleTagger()).fit(X, y)
+        >>> hybrid.rules_precision_, hybrid.measure_rules(X[:1], y[:1]).rules_precision_
+        (0.5, 0.6666666666666666)
+        """
+        check_is_fitted(self)
+        X = token_rows(X, "HybridTagger", "Pass the whole pipeline as 'tagger'.")
+        found = check_tags(self.rules_.predict(X), X).data != "O"
+        right = int((found & (check_tags(y, X).data != "O")).sum())
+        # One success and one failure are added, so that rules without any match do not divide by zero.
+        self.rules_precision_ = (right + 1) / (int(found.sum()) + 2)
         return self
 
     @property

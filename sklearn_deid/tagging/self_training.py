@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 
-from .._compat import Interval, check_constraints
+from .._compat import BaseSearchCV, Interval, check_constraints
 from .._randomness import own_generator
 from ..sequences import TokenSequences, check_tags, object_rows
 from .held_out import fit_on
@@ -113,7 +114,9 @@ class SelfTraining(BaseEstimator):
         Raises
         ------
         ValueError
-            If the estimator is tuned on held-out patients, because patients of raw notes would be held out, too.
+            If the estimator is tuned on held-out patients, because patients of raw notes would be held out, too: a
+            `RecallTunedTagger`, a `TemperatureScaledTagger`, a search of scikit-learn, or a `DeidTagger` with
+            ``validation_fraction``.
         """
         check_constraints(self)
         _check_tunes_nothing(estimator)
@@ -134,7 +137,9 @@ class SelfTraining(BaseEstimator):
         both = _joined(X, raw[sure])
         all_tags = object_rows([*y, *(row for row, used in zip(tags, sure, strict=True) if used)])
         patients = np.array([*groups, *np.asarray(raw_groups, dtype=object)[sure]], dtype=object)
-        return fit_on(estimator, both, all_tags, patients), int(sure.sum())
+        student = fit_on(estimator, both, all_tags, patients)
+        _measure_rules(student, X, y)
+        return student, int(sure.sum())
 
     def _say(self, line: str) -> None:
         if self.progress is not None:
@@ -159,12 +164,39 @@ class SelfTraining(BaseEstimator):
 def _check_tunes_nothing(estimator: Any) -> None:
     """Raise ValueError for an estimator that would tune itself on the tags of the teachers."""
     for part in (estimator, *estimator.get_params().values()):
+        kind, way_out = type(part).__name__, None
         if getattr(part, "needs_gold", False) is True:
-            raise ValueError(
-                f"A {type(part).__name__} cannot learn from raw notes: it measures held-out patients, and raw notes "
-                "have no gold annotation. Train its tagger with raw notes first. Then tune the fitted tagger in a "
-                "FrozenEstimator on annotated notes that the tagger has not seen."
+            way_out = (
+                "Train its tagger with raw notes first. Then tune the fitted tagger in a FrozenEstimator on annotated "
+                "notes that the tagger has not seen."
             )
+        elif isinstance(part, BaseSearchCV):
+            way_out = "Search on the annotated notes alone, and train the best estimator with raw notes."
+        elif getattr(part, "validation_fraction", None) is not None:
+            kind, way_out = f"{kind} with 'validation_fraction'", "Set 'validation_fraction' to None."
+        if way_out is not None:
+            raise ValueError(
+                f"A {kind} cannot learn from raw notes: it measures held-out patients, and raw notes have no gold "
+                f"annotation. {way_out}"
+            )
+
+
+def _measure_rules(student: Any, X: Any, y: Any) -> None:
+    """Measure the rules of `HybridTagger` objects inside the student on the annotated sentences alone.
+
+    The teachers have the same rules, so that on raw sentences every match of a rule would count as right.
+    """
+    if isinstance(student, Pipeline):
+        *before, (_, student) = student.steps
+        X = Pipeline(before).transform(X) if before else X
+    if isinstance(student, FrozenEstimator):
+        return  # was fitted without the raw sentences
+    if hasattr(student, "measure_rules"):
+        student.measure_rules(X, y)
+    inside = [getattr(student, "tagger_", None), *getattr(student, "estimators_", ())]
+    for one in inside:
+        if one is not None:
+            _measure_rules(one, X, y)
 
 
 def _teachers(estimator: Any, n_teachers: int) -> Iterator[Any]:

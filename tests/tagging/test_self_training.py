@@ -5,12 +5,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import (
     Corpus,
     DeidTagger,
     Document,
+    HybridTagger,
     NoteDeidentifier,
     RecallTunedTagger,
     Span,
@@ -147,6 +150,33 @@ def test_what_is_promised_for_patients_is_not_measured_on_raw_notes(fits, tuned)
         with pytest.raises(ValueError, match=f"A {type(tuned).__name__} cannot learn from raw notes"):
             NoteDeidentifier(estimator).fit([NOTE], unlabelled=RAW)
     assert not fits
+
+
+@pytest.mark.parametrize(
+    ("tuned", "kind"),
+    [
+        (GridSearchCV(WordTagger(), {}), "GridSearchCV"),
+        (Pipeline([("search", HalvingGridSearchCV(WordTagger(), {}))]), "HalvingGridSearchCV"),
+        (DeidTagger(validation_fraction=0.5), "DeidTagger with 'validation_fraction'"),
+    ],
+)
+def test_nothing_is_chosen_by_the_tags_of_teachers(fits, tuned, kind):
+    with pytest.raises(ValueError, match=f"A {kind} cannot learn from raw notes"):
+        NoteDeidentifier(tuned).fit([NOTE], unlabelled=RAW)
+    assert not fits
+
+
+def test_rules_are_measured_on_annotated_notes_alone(fits):
+    """The teachers have the rules of the student, and every match in a raw note counted as right."""
+    notes = [Document("n1", "Fax 555-123-4567.", (Span(4, 16, "PHONE"),)), Document("n2", "Part 555-123-4568.")]
+    raw = [f"Part 555-123-{4000 + i}." for i in range(20)]
+    hybrid = HybridTagger(tagger=WordTagger())
+    alone = NoteDeidentifier(hybrid).fit(notes).estimator_.rules_precision_
+    for estimator in (hybrid, Pipeline([("tagger", HybridTagger(tagger=hybrid))])):
+        model = NoteDeidentifier(estimator, self_training=SelfTraining(1, min_confidence=0)).fit(notes, unlabelled=raw)
+        student = model.estimator_[-1].tagger_ if isinstance(estimator, Pipeline) else model.estimator_
+        assert model.raw_notes_["used sentences"] == 20
+        assert student.rules_precision_ == alone == 0.5
 
 
 def test_a_network_reads_vectors_of_raw_words_and_is_saved(tmp_path):
