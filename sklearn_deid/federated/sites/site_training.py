@@ -363,7 +363,10 @@ class SiteTraining:
         self.learner.stop()
         self.worker.settle()
         self.learner.finish()
-        save(self.learner.tagger, self.folder / "model", overwrite=True)
+        # The seed of the site stays in its settings: with the seed, a recipient of the model knows the order of the
+        # batches, and which patients were left out of each pass.
+        tagger = self.learner.tagger.set_params(random_state=None)
+        save(tagger, self.folder / "model", overwrite=True)
 
     def _learner_file(self, n_epochs: int) -> Path:
         return self.folder / f"learner-{n_epochs}.state"

@@ -235,7 +235,10 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     assert len(guard.good) == federation.server.size
     assert guard.least_loss <= guard.first_loss < np.inf
     again._lock.release()
-    assert load(folder / "model").predict([["Mr", "Alder"]])[0]
+    own_tagger = load(folder / "model")
+    assert own_tagger.predict([["Mr", "Alder"]])[0]
+    # site.json is as secret as the notes, and the saved model held its seed.
+    assert federation.settings("site-1").random_state is not None and own_tagger.random_state is None
     federation.session(2)
     lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [1, 2, 3]
