@@ -80,8 +80,30 @@ def make_mask_key(path: str | os.PathLike[str]) -> str:
     """
     # A new key for a site whose public key is already agreed would end all rounds.
     if not Path(path).exists():
+        remove_unfinished(Path(path))
         write_settings(MaskKey(MaskingSite("").private_key.hex()), path, private=True)
     return read_mask_key(path).masking_site("").public_key.hex()
+
+
+def remove_unfinished(path: Path) -> None:
+    """Delete the hidden copies of a key that a killed process has left while it wrote the file.
+
+    A copy contains the private key, and would outlast the deletion of the file. Call the function only if no other
+    process writes the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "mask.key")
+    >>> _ = path.with_name(f".mask.key-{'0' * 32}").write_text("left by a killed process")
+    >>> remove_unfinished(path)
+    >>> list(path.parent.iterdir())
+    []
+    """
+    copy = re.compile(re.escape(f".{path.name}-") + r"[0-9a-f]{32}")  # as `_atomic.hidden_name` names it
+    for other in path.parent.iterdir() if path.parent.is_dir() else ():
+        if copy.fullmatch(other.name):
+            other.unlink(missing_ok=True)
 
 
 def read_mask_key(path: str | os.PathLike[str]) -> MaskKey:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,7 @@ from ..value_checks import is_whole
 from .asking import Ask, granted, known_result, wait_for
 from .federation_config import FederationConfig
 from .json_file import write_settings
-from .mask_key import MaskKey, read_mask_key
+from .mask_key import MaskKey, read_mask_key, remove_unfinished
 from .site_settings import SiteSettings
 from .state_lock import StateLock
 
@@ -52,6 +53,9 @@ class MaskedSite:
         self.agreement, self.name, self._pause = agreement, name, pause
         self._path = Path(str(settings.mask_key)).resolve()
         self._agreed = agreement.mask_fingerprint()
+        # A process that was killed in its last round would otherwise leave the key behind for good.
+        with self._only_writer():
+            remove_unfinished(self._path)
 
     def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
         """Whether the unacknowledged update started from the same download, so that the update was not added.
@@ -136,17 +140,23 @@ class MaskedSite:
         return number
 
     def _save(self, **changes: Any) -> None:
-        # Two processes could otherwise both compare the key before one of them writes it.
-        lock = StateLock(self._path.parent, name=f".{self._path.name}.lock")
-        try:
+        with self._only_writer():
             # A second state folder with the same key would use the same masks.
             if read_mask_key(self._path) != self.key:
                 raise ExchangeError("Another process uses the key of the masks. Each site needs a key of its own.")
             key = replace(self.key, **changes)
             write_settings(key, self._path, private=True)
+        self.key = key
+
+    @contextmanager
+    def _only_writer(self) -> Iterator[None]:
+        """Keep other processes from the file of the key."""
+        # Two processes could otherwise both compare the key before one of them writes it.
+        lock = StateLock(self._path.parent, name=f".{self._path.name}.lock")
+        try:
+            yield
         finally:
             lock.release()
-        self.key = key
 
 
 def check_masks(agreement: FederationConfig, settings: SiteSettings, name: str | None = None) -> MaskKey:

@@ -448,6 +448,18 @@ class TestKeys:
         site._save(last_round=7)
         assert read_mask_key(small.root / "a.key").last_round == 7
 
+    def test_a_killed_process_leaves_no_copy_of_the_key_for_good(self, small):
+        """Deleting the key at the end of the training left the private key in a hidden file."""
+        path, kept = small.root / "a.key", small.root / f".b.key-{'0' * 32}"
+        copy = path.with_name(f".a.key-{'0' * 32}")
+        for left in (copy, kept):
+            left.write_bytes(path.read_bytes())
+        MaskedSite(small.agreement, settings(small.root, "a"), "a")
+        assert kept.exists() and not copy.exists()
+        path.rename(copy)
+        make_mask_key(path)
+        assert not copy.exists()
+
     @pytest.mark.parametrize("content", ["", "[]", '{"private_key": "00"}', '{"private_key": 1}'])
     def test_files_that_are_none(self, tmp_path, content):
         (tmp_path / "x.key").write_text(content)
