@@ -279,7 +279,7 @@ class LocaleWords:
         # Each French department with its number
         departments = [name for _, name in getattr(address, "departments", ())] if self.locale == "fr" else []
         given = [*(name for name in of_faker if isinstance(name, str)), *departments]
-        return frozenset(map(fold, (*given, *self.regions, *self.state_names.values())))
+        return frozenset(map(fold, (*given, *self.regions, *self.state_names.values(), *self.block("other regions"))))
 
     @cached_property
     def countries(self) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
         return HOSPITAL
     # Names such as "New York" and "Madrid" are both, and count as towns. So do the provinces of Italy, which have the
     # names of their capitals.
-    is_town = is_town or folded in words.province_codes
+    is_town = is_town or folded in words.province_codes or folded in words.bare("towns named as regions")
     return REGION if is_region_code(text, words) or (is_region and not is_town) else TOWN
 
 

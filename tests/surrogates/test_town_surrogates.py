@@ -6,8 +6,10 @@ import pytest
 
 from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine
+from sklearn_deid.surrogates.folding import fold
 from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
 from sklearn_deid.surrogates.patient_chance import PatientChance
+from sklearn_deid.surrogates.place_parts import place_parts
 from sklearn_deid.surrogates.town_surrogates import TownSurrogates, main_code
 from sklearn_deid.surrogates.town_surrogates import _names as town_names
 
@@ -101,3 +103,33 @@ def test_tables_of_towns_stay_few_whatever_notes_hold():
     for n in range(1, 100):
         TownSurrogates(chance, locale_words("en"), frozenset()).of("Oak " * n)
     assert town_names.cache_info().currsize <= before + 8
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "behind"),
+    [
+        ("en", "New York", ", NY 10001"),
+        ("en", "Washington", ", DC"),
+        ("en", "WASHINGTON", ", D.C."),
+        ("es", "Girona", ""),
+    ],
+)
+def test_towns_with_the_name_of_a_region_are_written_as_towns(locale, name, behind):
+    """The surrogate was a region with the code of another one, such as "Wisconsin, VT", so that it told the name."""
+    words = locale_words(locale)
+    for key in KEYS:
+        note = Document("n", f"{name}{behind}", (Span(0, len(name + behind), "CITY"),), "p")
+        new = SurrogateEngine(key=key, locale=locale).rewrite(note).text
+        town = TownSurrogates(PatientChance(key, "p"), words, frozenset()).of(name)
+        assert fold(town.name) not in words.region_names - words.folded_towns
+        region = town.region[:2].upper()
+        forms = {"": "", ", NY 10001": rf", {region} {town.prefix}\d+", ", DC": f", {region}"}
+        pattern = forms.get(behind, rf", {region[0]}\.{region[1]}\.")
+        assert re.fullmatch(re.escape(town.name) + pattern, new, re.IGNORECASE)
+
+
+def test_the_name_of_a_state_behind_a_town_or_in_a_field_for_states_is_a_state():
+    words = locale_words("en")
+    for text in ("Zyxel, Washington", "Zyxel, New York", "New York, New York"):
+        assert [kind for _, kind in place_parts(text, words)] == ["town", "kept", "region"]
+    assert place_parts("New York", words, "region") == (("New York", "region"),)
