@@ -138,7 +138,7 @@ class PatientSurrogates:
             elif mention.kind == "hospital":
                 self.surrogate(mention)
             elif mention.kind in PLACES:
-                self._places.learn(mention.text, mention.town, mention.kind)
+                self._places.learn(mention.text, mention.town, mention.kind, mention.before)
         is_birth = [m.kind == "birth date" or (m.kind == "date" and self._is_birth(m)) for m in mentions]
         dates = [m.text for m, birth in zip(mentions, is_birth, strict=True) if m.kind == "date" and not birth]
         self._dates.learn(dates, [m.text for m, birth in zip(mentions, is_birth, strict=True) if birth])

@@ -8,6 +8,7 @@ from functools import cache
 
 from .folding import fold
 from .locale_words import LocaleWords
+from .word_list import word_list
 
 KEPT, POSTCODE, TOWN, REGION, COUNTRY, STREET, HOSPITAL = "kept postcode town region country street hospital".split()
 # "Paris 14e", "LILLE CEDEX 9"
@@ -89,8 +90,13 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
         return HOSPITAL
     # Names such as "New York" and "Madrid" are both, and count as towns. So do the provinces of Italy, which have the
     # names of their capitals.
-    is_town = is_town or folded in words.province_codes or folded in words.bare("towns named as regions")
+    is_town = is_town or folded in words.province_codes or folded in _towns_named_as_regions()
     return REGION if is_region_code(text, words) or (is_region and not is_town) else TOWN
+
+
+@cache
+def _towns_named_as_regions() -> frozenset[str]:
+    return frozenset(map(fold, word_list("places", "towns named as regions")))
 
 
 def _is_street(folded: str, words: LocaleWords) -> bool:

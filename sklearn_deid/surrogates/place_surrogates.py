@@ -9,9 +9,10 @@ from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 
 from .chance import Chance
+from .country_surrogates import CountrySurrogates
 from .dates import ORDINAL_ENDINGS, ordinal_ending
 from .folding import fold
-from .locale_words import LocaleWords, draw_other
+from .locale_words import LocaleWords
 from .number_surrogates import NUMERALS, random_of_form
 from .own_names import STREET, OwnNames, with_case
 from .patient_chance import PatientChance
@@ -33,9 +34,8 @@ from .place_parts import (
 )
 from .place_parts import STREET as STREET_PART
 from .street_pieces import before_apostrophe, is_before_number, is_floor, is_word_for_number, written_length
-from .town_surrogates import TownSurrogates, alike, main_code
+from .town_surrogates import TownSurrogates, main_code
 
-_HOME_SHARE = 0.95
 _LONGEST_DOOR = 3
 _SHORTEST_SURNAME = 3
 _SHORTEST_TAIL = 4
@@ -56,8 +56,8 @@ class PlaceSurrogates:
 
     Towns are real towns of the locale, or invented towns with postal codes and region of a real town. Streets have
     invented names. A street keeps its type (Calle, Ave, -straße), the number of digits of its numbers, and words such
-    as Apt. With a probability of 0.95, a country is replaced by the country of the locale. For 5 % of the patients, the
-    surrogates of the country of the locale and its towns are another country and its towns.
+    as Apt. `CountrySurrogates` writes countries. For 5 % of the patients, the surrogates of the country of the locale
+    and its towns are another country and its towns.
 
     Parameters
     ----------
@@ -84,11 +84,12 @@ class PlaceSurrogates:
             TOWN: lambda text, near: self.town(text),
             POSTCODE: self.postcode,
             REGION: self.region,
-            COUNTRY: self.country,
+            COUNTRY: lambda text, near: self._countries.of(text, near),
             STREET_PART: lambda text, near: self.street(text),
             HOSPITAL: lambda text, near: self.town(text) if hospital is None else hospital(text),
         }
         self._towns = TownSurrogates(chance, words, avoided)
+        self._countries = CountrySurrogates(chance, words, avoided, self._towns)
         self._parts: dict[tuple[str, str], tuple[Part, ...]] = {}
         # Postal code -> town that is written next to it
         self._beside: dict[str, str] = {}
@@ -107,9 +108,11 @@ class PlaceSurrogates:
             self._parts[text, label_kind] = place_parts(text, self._words, label_kind)
         return self._parts[text, label_kind]
 
-    def learn(self, text: str, near: str | None, label_kind: str) -> None:
-        """Learn the town next to a postal code, for other places in which the postal code is written without a town."""
+    def learn(self, text: str, near: str | None, label_kind: str, before: str = "") -> None:
+        """Learn the town next to a postal code, for places with this code alone, and the word before a country."""
         parts = self.parts(text, label_kind)
+        if parts[:1] == ((text, COUNTRY),):
+            self._countries.learn(text, before)
         code, town = named_part(parts, POSTCODE), named_part(parts, TOWN) or near
         if code is not None and town is not None:
             self._beside.setdefault(main_code(code)[1], town)
@@ -167,35 +170,6 @@ class PlaceSurrogates:
     def _region(self, text: str) -> str:
         regions = tuple(dict.fromkeys(town.region for town in self._towns.towns))
         return self._chance.again("region", fold(text)).pick(regions)
-
-    def country(self, text: str, town: str | None = None) -> str:
-        """Surrogate of a country: the country that the code of ``town`` shows, else usually that of the patient."""
-        if (country := self._towns.country_of(town)) is not None:
-            return with_case(country, text)
-        chance = self._chance.again("country", fold(text))
-        if (initials := self._initials(text, chance)) is not None:
-            return initials
-        if chance.happens(_HOME_SHARE):
-            return with_case(self._towns.home, text)
-        # Countries that notes name often, and any other one. A corpus may name all of the first kind.
-        often = tuple(self._words.abroad)
-        if self._avoided:
-            often = tuple(country for country in often if fold(country) not in self._avoided)
-        listed = often if chance.happens(0.5) and often else self._words.countries
-        return with_case(draw_other(chance, alike(listed, len(text.split())), self._avoided), text)
-
-    def _initials(self, text: str, chance: Chance) -> str | None:
-        """Initials that replace the initials of a country (US, U.S.A.); None for other forms or without such initials.
-
-        Among initials of equal length, the initials of the locale's country are the first in the list.
-        """
-        letters = [c for c in text if c.isalpha()]
-        alike = [one for one in self._words.block("country initials") if len(one) == len(letters)]
-        if not alike or not text.isupper() or not set(text) <= {*letters, "."}:
-            return None
-        others = [one for one in alike[1:] if fold(one) not in self._avoided] or alike[:1]
-        drawn = alike[0] if chance.happens(_HOME_SHARE) else chance.pick(others)
-        return "".join(f"{c}." for c in drawn)[: None if text[-1] == "." else -1] if "." in text else drawn
 
     def street(self, text: str) -> str:
         """Surrogate of a street, in the form of ``text``."""

@@ -166,7 +166,7 @@ def test_towns_codes_and_regions_fit(locale):
     n_abroad = n_invented = 0
     for i in range(200):
         places = PlaceSurrogates(chance(str(i)), words, frozenset())
-        name, country = fold(places.town("Nowhere")), fold(places.country("Anywhere"))
+        name, country = fold(places.town("Nowhere")), fold(places.place("Anywhere", None, "country"))
         region = fold(places.region("Somewhere", "Nowhere"))
         if name in abroad:
             n_abroad += 1
@@ -212,7 +212,7 @@ def test_no_place_abroad_has_a_name_of_the_corpus():
 def test_a_corpus_may_name_every_listed_country(locale):
     words = locale_words(locale)
     avoided = frozenset(map(fold, words.abroad))
-    drawn = {PlaceSurrogates(chance(str(i)), words, avoided).country("Zyxwen") for i in range(200)}
+    drawn = {PlaceSurrogates(chance(str(i)), words, avoided).place("Zyxwen", None, "country") for i in range(200)}
     assert len(drawn) > 1 and not avoided & set(map(fold, drawn))
 
 
@@ -402,7 +402,7 @@ def test_public_words_in_front_of_an_identifier_stay(locale, text, words):
 def test_towns_and_countries_have_as_many_words():
     places = PlaceSurrogates(chance(), locale_words("es"), frozenset())
     assert {len(places.town(f"Zyxwen{i} Quillwyk").split()) for i in range(20)} == {2}
-    assert {len(places.country(f"Zyxwen{i}").split()) for i in range(60)} == {1}
+    assert {len(places.place(f"Zyxwen{i}", None, "country").split()) for i in range(60)} == {1}
 
 
 def test_institutions_keep_public_words_only():
@@ -469,7 +469,7 @@ def test_towns_with_a_number():
     assert re.fullmatch(rf"{town} \d\de", places.town("Paris 14e"))
     assert places.postcode("75014", "Paris 14e") == places.postcode("75014", "Paris")
     places.learn("1000", "Zyxw 5e", "postcode")
-    assert places.country("France", "Zyxw") == places.country("France", "Zyxw 6e")
+    assert places.place("France", "Zyxw", "country") == places.place("France", "Zyxw 6e", "country")
     words = locale_words("fr")
     kinds = [kind_of_place(text, words) for text in ("LYON CEDEX 03", "75014", "EC1A 1BB", "1234 AB", "94 403")]
     assert kinds == ["town", "postcode", "postcode", "postcode", "postcode"]
@@ -559,7 +559,10 @@ def test_card_numbers_of_every_locale():
 def test_initials_of_a_country_stay_initials(text, pattern):
     """US became UNITED STATES, which told that the note had the initials."""
     for avoided in (frozenset(), frozenset(("uk", "nz", "uae", "prc"))):
-        drawn = [PlaceSurrogates(chance(str(i)), locale_words("en"), avoided).country(text) for i in range(200)]
+        drawn = [
+            PlaceSurrogates(chance(str(i)), locale_words("en"), avoided).place(text, None, "country")
+            for i in range(200)
+        ]
         assert all(re.fullmatch(pattern, new) for new in drawn)
         assert sum(new.replace(".", "").startswith("US") for new in drawn) > 170
         assert (len(set(drawn)) > 1) is (not avoided)
@@ -567,7 +570,9 @@ def test_initials_of_a_country_stay_initials(text, pattern):
     for one, other in (("US", "UK"), ("USA", "UAE")):
         both = [
             [
-                PlaceSurrogates(chance(f"{written}{i}"), locale_words("en"), frozenset()).country(written)
+                PlaceSurrogates(chance(f"{written}{i}"), locale_words("en"), frozenset()).place(
+                    written, None, "country"
+                )
                 for i in range(400)
             ]
             for written in (one, other)
@@ -577,7 +582,9 @@ def test_initials_of_a_country_stay_initials(text, pattern):
 
 @pytest.mark.parametrize("text", ["United States", "us", "Peru", "EE. UU."])
 def test_other_countries_are_no_initials(text):
-    drawn = {PlaceSurrogates(chance(str(i)), locale_words("en"), frozenset()).country(text) for i in range(20)}
+    drawn = {
+        PlaceSurrogates(chance(str(i)), locale_words("en"), frozenset()).place(text, None, "country") for i in range(20)
+    }
     assert all(len(new) > 3 for new in drawn)
 
 
