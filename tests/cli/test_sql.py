@@ -127,6 +127,24 @@ def test_what_cannot_be_right_is_refused(redact, base, statement, options, messa
     assert "Zyxw" not in err
 
 
+@pytest.mark.parametrize("option", ["NOTES", "--output"])
+def test_a_misspelt_sqlite_file_is_refused_and_not_made(run, rules, base, option):
+    """SQLite makes an empty database of each name that it opens."""
+    given = {"NOTES": f"sqlite:///{base / 'notes.db'}", "--output": f"sqlite:///{base / 'notes.db'}"}
+    query = ["--query", "SELECT * FROM notes", "--output-table", "redacted", "--text-column", "note"]
+    before = sorted(base.iterdir())
+    for url in (f"sqlite:///{base / 'nots.db'}", f"sqlite:///file:{base / 'nots.db'}?uri=true"):
+        notes, output = (given | {option: url}).values()
+        code, _, err = run("redact", notes, "--model", rules, "--output", output, *query, "--id-column", "id")
+        assert (code, "There is no such SQLite database" in err, "nots.db" in err) == (2, True, True), err
+        assert sorted(base.iterdir()) == before
+
+
+def test_sqlite_databases_in_memory_need_no_file():
+    for url in ("sqlite://", "sqlite:///:memory:", "sqlite:///file:notes?mode=memory&uri=true"):
+        sql.connect(url).dispose()
+
+
 def test_sqlite_values_are_copied_whatever_the_type_of_their_column(redact, base):
     """A column of dates ended the run, and JSON was encoded a second time, so that objects became strings."""
     kinds = "day DATE, seen DATETIME, at TIME, codes JSON, done BOOLEAN, cost NUMERIC(10, 2), scan BLOB"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from ..._optional import import_optional
@@ -26,30 +27,43 @@ def connect(url: str) -> Any:
     Raises
     ------
     DeidError
-        If the URL is not valid. The message does not show the URL, which may hold a password.
+        If the URL is not valid. The message does not show the URL, which may hold a password. Also if the file of an
+        SQLite database does not exist: SQLite would make an empty database of this name.
     MissingDependencyError
         If SQLAlchemy, or the driver that the URL names, is not installed.
     """
     sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
-    driver = None
+    driver = missing = None
     try:
         # Without a pool, no connection stays open while texts are tagged, and no connection is lost when a server
         # restarts.
         engine = sql.create_engine(url, hide_parameters=True, poolclass=sql.pool.NullPool)
         if engine.dialect.name == "sqlite":
             sql.event.listen(engine, "connect", _keep_other_bytes)
-        return engine
+            missing = _missing_file(engine.url)
+        if missing is None:
+            return engine
     except ImportError as error:
         driver = error.name or "of the URL"
     # A port that is no number is a ValueError.
     except (sql.exc.ArgumentError, sql.exc.NoSuchModuleError, ValueError):
         pass
+    if missing is not None:
+        raise DeidError("There is no such SQLite database.", path=missing)
     if driver is not None:
         raise MissingDependencyError(
             f"The driver {driver} of the database is not installed. Install it, or name another driver in the URL, "
             "such as postgresql+psycopg://."
         )
     raise DeidError("The address of the database is no URL of SQLAlchemy, such as sqlite:///notes.db.")
+
+
+def _missing_file(url: Any) -> str | None:
+    """Path of an SQLite database that does not exist; None for a file that exists, and for databases in memory."""
+    name = (url.database or "").removeprefix("file:").partition("?")[0]
+    if name in ("", ":memory:") or url.query.get("mode") == "memory" or Path(name).is_file():
+        return None
+    return name
 
 
 def _keep_other_bytes(connection: Any, _: Any) -> None:
