@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from io import FileIO, TextIOWrapper
 from pathlib import Path
 from stat import S_ISREG
@@ -31,6 +32,9 @@ _STANDARD_INPUT = Path("/dev/stdin")
 _IRREGULAR = "This is no regular file, but a pipe, a device or a folder. Copy the notes to a file."
 # Readers of formats open files by themselves, and only commands refuse links.
 _follows_links: ContextVar[bool] = ContextVar("follows_links", default=True)
+# Most bytes of a note and most characters of a line. A dump of a database among the notes would fill the memory, and
+# the system would end the run and each of its repetitions.
+_LARGEST = 2**26
 # Longest name of a file on common file systems, in bytes.
 _LONGEST_NAME = 255
 
@@ -89,9 +93,21 @@ def open_regular(place: SourceLocation, path: Path) -> BinaryIO:
 
 def read_bytes(place: SourceLocation, path: Path) -> bytes:
     """Read a whole file. An OSError becomes a CorpusFormatError, which `read_corpus` can collect."""
+    return _read_bytes(place, path, -1)
+
+
+def read_note(place: SourceLocation, path: Path) -> bytes:
+    """Read a file that is one note, as `read_bytes` does. A file of more than 64 MiB is refused."""
+    data = _read_bytes(place, path, _LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise place.error("The file is larger than 64 MiB, too large for one note.")
+    return data
+
+
+def _read_bytes(place: SourceLocation, path: Path, most: int) -> bytes:
     try:
         with open_regular(place, path) as stream:
-            return stream.read()
+            return stream.read(most)
     except OSError as error:
         # The error of the system is not chained: only its reason, which contains no text, belongs into the message.
         reason = error.strerror
@@ -137,16 +153,20 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
     """Lines of a file without their line feed, numbered from 1. The function needs constant memory.
 
     A line ends only at a line feed. Carriage returns, form feeds and Unicode line separators may be part of a token and
-    do not end a line. A byte order mark at the start of the file is removed. For a line that cannot be decoded, the
-    function yields an error and continues with the next line.
+    do not end a line. A byte order mark at the start of the file is removed. For a line that cannot be decoded, or that
+    has more than 2**26 characters, the function yields an error and continues with the next line.
     """
     place = SourceLocation(str(path))
     try:
         with TextIOWrapper(
             open_regular(place, path), encoding=encoding, errors="surrogateescape", newline="\n"
         ) as stream:
-            for number, line in enumerate(stream, start=1):
-                if _UNDECODED.search(line):
+            lines = iter(partial(stream.readline, _LARGEST + 1), "")
+            for number, line in enumerate(lines, start=1):
+                if len(line) > _LARGEST and not line.endswith("\n"):
+                    _skip_line(stream)
+                    yield number, place.error(f"Line {number} has more than {_LARGEST:,} characters.")
+                elif _UNDECODED.search(line):
                     yield number, wrong_encoding(place, encoding, f"line {number}")
                 else:
                     yield number, line.removeprefix("\ufeff" if number == 1 else "").removesuffix("\n")
@@ -157,6 +177,12 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
     except UnicodeError:
         failure = wrong_encoding(place, encoding, "after the last line that could be read")
     raise failure
+
+
+def _skip_line(stream: TextIOWrapper) -> None:
+    """Read the rest of a line, piece by piece."""
+    while (piece := stream.readline(_LARGEST)) and not piece.endswith("\n"):
+        pass
 
 
 def file_name(doc_id: str, suffix: str) -> str:

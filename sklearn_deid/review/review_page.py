@@ -21,6 +21,7 @@ from secrets import token_hex
 from typing import Any
 
 from .._atomic import write_file
+from .._parameters import check_parameter
 from ..surrogates import SurrogateEngine
 from ..text import Document
 
@@ -66,7 +67,8 @@ def make_review_page(
     Raises
     ------
     ValueError
-        If ``mode`` is unknown, two notes have the same id, or there is no label to choose.
+        If ``mode`` is unknown, two notes have the same id, there is no label to choose, or ``labels`` does not give
+        each label a category or None. `read_corpus` would refuse the finished notes if a label were empty or no text.
 
     Examples
     --------
@@ -76,8 +78,9 @@ def make_review_page(
     >>> "default-src" in page, "http://" in page
     (True, False)
     """
-    if mode not in MODES:
-        raise ValueError(f"The 'mode' parameter of make_review_page must be one of {MODES}. Got {mode!r} instead.")
+    check_parameter("make_review_page", "mode", mode, mode in MODES, f"one of {MODES}")
+    wanted = "a mapping of labels to their categories or None, such as {'PATIENT': 'NAME'}"
+    check_parameter("make_review_page", "labels", labels, _are_labels(labels), wanted)
     notes = list(documents)
     if len({note.doc_id for note in notes}) < len(notes):
         raise ValueError("The ids of the notes must be distinct.")
@@ -119,6 +122,12 @@ def write_review_page(path: str | os.PathLike[str], documents: Iterable[Document
     """
     page = make_review_page(documents, *args, **options)
     write_file(path, page.encode("utf-8"), private=True)
+
+
+def _are_labels(labels: Any) -> bool:
+    return isinstance(labels, Mapping) and all(
+        isinstance(label, str) and label and isinstance(category, str | None) for label, category in labels.items()
+    )
 
 
 def _note(note: Document, surrogates: SurrogateEngine | None) -> dict[str, Any]:

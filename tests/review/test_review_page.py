@@ -532,6 +532,14 @@ def test_wrong_parameters_are_named(options, message):
         make_review_page([Document("n", "Fine.")], {}, **options)
 
 
+@pytest.mark.parametrize("labels", [["NAME"], "NAME", None, {"": None}, {1: None}, {"NAME": 1}])
+def test_labels_that_no_reader_could_save_are_refused(labels, tmp_path):
+    """A list ended in a TypeError without a name; other labels gave a page whose finished notes cannot be read."""
+    with pytest.raises(ValueError, match="'labels' parameter of make_review_page must be a mapping"):
+        write_review_page(tmp_path / "review.html", NOTES, labels)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_page_that_cannot_be_written_is_named(tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(28, "No space left on device")

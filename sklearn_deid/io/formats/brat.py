@@ -29,7 +29,7 @@ from pathlib import Path
 from ...exceptions import CorpusFormatError
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, flatten, parse_offset
-from ..files import decode, read_bytes, read_lines
+from ..files import decode, read_lines, read_note
 from ..format import Format, Item
 from ..strict_json import dump_line, dump_meta, parse_meta, parse_patient
 
@@ -58,7 +58,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
         )
     # The place changes with the file that is read, so that an error names the right file of the pair.
     place = place._replace(path=str(note))
-    text = decode(place, read_bytes(place, note), encoding or "utf-8")
+    text = decode(place, read_note(place, note), encoding or "utf-8")
     yield _parse(place._replace(path=str(annotations)), text, annotations, encoding or "utf-8")
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from ...text import Document
 from ..checking import SourceLocation
-from ..files import decode, read_bytes
+from ..files import decode, read_note
 from ..format import Format, Item
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the unchanged note of a file, without spans."""
     place = SourceLocation(str(path), path.stem)
-    text = decode(place, read_bytes(place, path), encoding or "utf-8")
+    text = decode(place, read_note(place, path), encoding or "utf-8")
     yield Document(path.stem, text)
 
 
