@@ -150,6 +150,8 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
 
 def _check_folder(target: Path) -> None:
     """Make and remove a test folder in the nearest existing folder above the bundle."""
+    if not target.name:
+        raise BundleError("The root of a drive cannot be replaced. Name a folder in it.", path=str(target))
     above = next(folder for folder in target.parents if os.path.lexists(folder))
     # The temporary name of a folder is the longest one.
     probe = hidden_name(above / target.name)

@@ -219,7 +219,7 @@ def check_no_work_file(path: Path, output: Path) -> None:
         If the path is, or is inside, ``OUTPUT.part`` or ``OUTPUT.pieces``, since the run would remove the file.
     """
     source, target = path.resolve(), output.resolve()
-    if any(source.is_relative_to(target.with_name(f"{target.name}{ending}")) for ending in _WORK_ENDINGS):
+    if any(source.is_relative_to(target.parent / f"{target.name}{ending}") for ending in _WORK_ENDINGS):
         raise DeidError(
             "The run keeps its unfinished output under this name, and would remove the file. Rename it, or use another "
             "--output.",

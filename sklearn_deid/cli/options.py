@@ -154,9 +154,14 @@ def model_folder(written: str) -> Path:
 
 
 def output_path(written: str) -> str:
-    """Path to write, for ``type=``. "-" raises an error, since the command cannot write to standard output."""
+    """Path to write, for ``type=``. "-" raises an error, since the command cannot write to standard output.
+
+    The root of a drive also raises an error: files of a run lie beside its output.
+    """
     if written == "-":
         raise argparse.ArgumentTypeError("must be a folder or a file. Nothing is written to standard output")
+    if not Path(written).resolve().name:
+        raise argparse.ArgumentTypeError("must not be the root of a drive. Name a folder or a file in it")
     return written
 
 

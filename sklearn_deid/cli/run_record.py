@@ -51,7 +51,8 @@ class RunRecord:
 
     def __init__(self, output: Path) -> None:
         target = output.resolve()
-        self.path = target.with_name(f"{target.name}.run")
+        # The root of a drive has no name. No run writes there, but notes of other tools can lie there.
+        self.path = target.parent / f"{target.name}.run"
         self._stream: IO[bytes] | None = None
         self._key = b""
         self._notes: dict[str, str] = {}

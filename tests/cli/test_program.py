@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ import sklearn_deid
 from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span, save, write_corpus
 from sklearn_deid.cli import annotating, main, program
 from sklearn_deid.cli.failures import CrashReport, one_line, remember_interrupts
+from sklearn_deid.cli.run_record import RunRecord
 from sklearn_deid.exceptions import WithheldWarning
 
 COMMANDS = ("train", "tag", "redact", "serve", "evaluate", "convert", "demo")
@@ -274,6 +276,33 @@ def test_nothing_is_written_to_standard_output(run, arguments):
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert "must be a folder or a file. Nothing is written to standard output" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("redact", "NOTES", "--model", "m", "--output", "/"),
+        ("suggest", "NOTES", "--model", "m", "--output", "/."),
+        ("convert", "SRC", "/", "--to", "jsonl"),
+    ],
+)
+def test_the_root_of_a_drive_is_no_output(run, arguments):
+    """A memory stick under Windows: nothing can lie beside its root, and the commands ended with a traceback."""
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].endswith("must not be the root of a drive. Name a folder or a file in it")
+
+
+def test_a_model_is_not_saved_into_the_root_of_a_drive(run, gold):
+    code, _, err = run("train", gold, "--model", "/")
+    assert (code, err) == (
+        2,
+        "sklearn-deid: error: The root of a drive cannot be replaced. Name a folder in it. [file /]\n",
+    )
+
+
+def test_a_release_in_the_root_of_a_drive_has_no_record(tmp_path):
+    assert RunRecord(Path(tmp_path.anchor)).stamp() is None
 
 
 @pytest.mark.parametrize(
