@@ -14,6 +14,7 @@ from typing import Any
 from ..metrics.rounding import rounded
 from ..sequences import Provenance
 from ..text.markdown import markdown_table
+from .card_ranges import check_ranges
 
 _BOUND_NAMES = {
     "n_pairs": "pairs of sentences",
@@ -84,8 +85,9 @@ def privacy_card(
     Raises
     ------
     ValueError
-        If a metric is not a number, True, False or None. The message contains the name of the metric, but not its
-        value. Also if ``audit`` or ``utility`` is not a mapping, or if an F1 is not between 0 and 1.
+        If a metric is not a number, True, False or None, or if a metric is impossible: a proportion outside of [0, 1],
+        a negative epsilon, distance or count, or a value outside of its interval. The message contains the name of the
+        metric, but not its value. Also if ``audit`` or ``utility`` is not a mapping.
 
     Examples
     --------
@@ -103,6 +105,9 @@ def privacy_card(
                 f"The '{argument}' parameter must be a mapping of names to numbers, such as "
                 f"{{'score': report.score}}. Got {type(given).__name__} instead."
             )
+    every = {"training": training, "bound": bound, "audit": audit, "utility": utility}
+    for argument, metrics in every.items():
+        check_ranges(metrics, argument)
     parts = ["# Privacy card of a private representer", _text("what_it_is"), *_warnings(origin)]
     parts += ["## What it is", markdown_table(("", ""), _settings(origin))]
     parts += ["## What it was trained on", "Private notes with annotated PHI; counts only.", _counts(training)]
@@ -141,10 +146,6 @@ def _utility_part(utility: Mapping[str, Any] | None) -> str:
         return _text("no_utility")
     # Recipients first, in the order of the names; other metrics follow.
     order = [*(name for name in _UTILITY_NAMES if name in utility), *(n for n in utility if n not in _UTILITY_NAMES)]
-    for name in filter(_UTILITY_NAMES.get, order):
-        value = utility[name]
-        if isinstance(value, Real) and isfinite(value) and not 0 <= float(value) <= 1:
-            raise ValueError(f"The F1 {name!r} in 'utility' must be between 0 and 1.")
     rows = [(_UTILITY_NAMES.get(name, _words(name)), _share_or_number(name, utility[name])) for name in order]
     return markdown_table(("", ""), rows)
 

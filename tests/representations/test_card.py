@@ -63,6 +63,27 @@ def test_figures_stand_in_tables():
         assert row in found
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"bound": {**BOUND, "mean_accuracy": 1.2}}, "'mean_accuracy' in 'bound' must be between 0 and 1"),
+        ({"bound": {**BOUND, "patients": {"largest_accuracy": -0.1}}}, "'largest_accuracy' in 'bound' must be between"),
+        ({"bound": {**BOUND, "mean_accuracy_high": 0.5}}, "'mean_accuracy' in 'bound' is outside of its interval"),
+        ({"bound": {**BOUND, "mean_distance": -0.5}}, "'mean_distance' in 'bound' must not be negative"),
+        ({"bound": {**BOUND, "casing": {"kind": "randomized", "epsilon": -1}}}, "'epsilon' in 'bound' must not be"),
+        ({"audit": {"score": 1.2}}, "'score' in 'audit' must be between 0 and 1"),
+        ({"audit": {"T2": {"low": 0.6, "high": 0.5}}}, "'low' in 'audit' is outside of its interval"),
+        ({"training": {"n_patients": -20}}, "'n_patients' in 'training' must not be negative"),
+        ({"utility": {"other_f1": 3}}, "'other_f1' in 'utility' must be between 0 and 1"),
+        ({"audit": {"score": math.nan}}, "'score' of a privacy card must be a number"),
+    ],
+)
+def test_impossible_metrics_are_refused(arguments, words):
+    """A card with an accuracy of 120 % looks like any other card."""
+    with pytest.raises(ValueError, match=words):
+        card(**arguments)
+
+
 def test_bound_has_its_interval_and_its_limits():
     text = card()
     # A bound that is rounded to the nearest figure could be below the bound.
