@@ -130,6 +130,9 @@ class AttackResult:
             raise ValueError("'best' is the value of a perfect attack. The attack or its baseline is above it.")
         if (self.positive_control is None) != (self.min_positive_control is None):
             raise ValueError("A positive control needs a bar that the control must reach, and a bar needs a control.")
+        # Every control reaches a bar of minus infinity, also a control in which the attack failed.
+        if self.min_positive_control is not None and math.isinf(self.min_positive_control):
+            raise ValueError("The bar of a positive control must be a finite number.")
         _check_figures(self.details)
 
     @classmethod

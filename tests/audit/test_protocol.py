@@ -100,6 +100,10 @@ def test_details_hold_no_words():
         ({"attack": None}, "needs a reason"),
         ({"min_positive_control": 0.9}, "needs a bar"),
         ({"attack": Estimate(0.9)}, "finite figures with an interval"),
+        (
+            {"positive_control": Estimate.exact(0.0), "min_positive_control": -math.inf},
+            "bar of a positive control must be a finite number",
+        ),
         ({"baseline": math.nan}, "finite figures with an interval"),
         ({"baseline": Estimate(0.5)}, "finite figures with an interval"),
         ({"best": math.inf}, "finite figures with an interval"),
