@@ -7,10 +7,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from threading import Lock
+from traceback import walk_tb
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
+from ..exceptions import DeidError
 from .protocol import AttackResult
 from .report import AuditReport
 
@@ -107,10 +109,25 @@ def _timed(one: PlannedAttack) -> tuple[list[AttackResult], float]:
     since = time.perf_counter()
     try:
         found = one.run(one.attack)
-    except ValueError as reason:  # also SequenceError and AttackError
-        # The message may enter a report: messages of attacks contain counts and parameters, never words.
-        found = [one.left_out(str(reason))]
+    except (MemoryError, RuntimeError, ValueError) as error:  # also SequenceError and AttackError
+        found = [one.left_out(_reason(error, one.attack))]
     return found, time.perf_counter() - since
+
+
+def _reason(error: Exception, attack: Any) -> str:
+    """Reason why an attack was not run.
+
+    The reason enters the report. Messages of this library, and of the attack's own package, contain counts and
+    parameters. Messages of all others, such as the attacked estimator, can quote a note.
+    """
+    own = {__name__.partition(".")[0], type(attack).__module__.partition(".")[0]}
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    if isinstance(error, DeidError) or frame.f_globals.get("__name__", "").partition(".")[0] in own:
+        return str(error)
+    return (
+        f"The attack ended with a {type(error).__name__} of other code, such as the attacked estimator. The report "
+        "leaves out the message, because the message can contain words of notes."
+    )
 
 
 class ReportMemory:

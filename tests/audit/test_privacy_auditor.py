@@ -2,10 +2,12 @@
 
 import copy
 import pickle
+from datetime import datetime
 
 import numpy as np
 import pytest
 import sklearn
+import torch
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
@@ -20,7 +22,7 @@ from sklearn_deid import (
     NoteDeidentifier,
     PrivateRepresenter,
 )
-from sklearn_deid.audit.attacks import LookupAttack, PairAttack
+from sklearn_deid.audit.attacks import LookupAttack, NoiseAttack, PairAttack
 from sklearn_deid.audit.schedule import PlannedAttack, ReportMemory, recent_reports, run_attacks
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import ExchangeRecord
@@ -391,6 +393,20 @@ def test_strongest_per_second_first_and_pace_is_learnt(monkeypatch):
     assert [line.split(":")[0] for line in order] == ["cheap", "strong", "slow", "weak"]
     clock[0] = 0.0
     assert run_attacks(planned) == ["slow", "cheap", "weak", "strong"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (lambda attack: datetime.strptime("Roe", "%d"), "ended with a ValueError of other code"),
+        (lambda attack: torch.nn.Linear(2, 1)(torch.zeros(3)), "ended with a RuntimeError of other code"),
+        (lambda attack: NoiseAttack(controls=False).attack(None), "needs the template of the released tokens"),
+    ],
+)
+def test_an_error_inside_an_attack_skips_the_attack(broken, reason):
+    """Other results are kept, and only messages of the library and of the attack can enter the report."""
+    (found,) = run_attacks([PlannedAttack("noise", NoiseAttack(), broken)])
+    assert found.status == "skipped" and found.blocks and reason in found.reason and "Roe" not in found.reason
 
 
 def test_attack_that_cannot_be_carried_out_is_named(leaky, data):

@@ -19,6 +19,8 @@ LossFunction = Callable[[Any, Any], np.ndarray]
 TrainingProcedure = Callable[..., LossFunction]
 
 _SMALLEST = 1e-12
+# Errors of estimators of other libraries: an error in one attack must not end the audit.
+_FOREIGN_ERRORS = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 
 
 def losses_of_probabilities(probabilities: Any, y: Any, classes: Any) -> np.ndarray:
@@ -65,8 +67,8 @@ def training_of(estimator: Any) -> TrainingProcedure:
     callable
         Function ``train(X, y, seed, groups=None)`` that returns a function ``loss(X, y)``; see
         `losses_of_probabilities`. If ``fit`` accepts groups, ``fit`` receives the patient of each sentence. If ``fit``
-        or ``predict_proba`` raises a ValueError that is not an error of this library, the functions raise an
-        `AttackError` without the message.
+        or ``predict_proba`` raises an error that is not an error of this library, such as a ValueError or a
+        RuntimeError, the functions raise an `AttackError` without the message.
     """
 
     def train(X: Any, y: Any, seed: int, groups: Any = None) -> LossFunction:
@@ -93,7 +95,7 @@ def training_of(estimator: Any) -> TrainingProcedure:
 
 @contextmanager
 def _message_withheld(method: str) -> Iterator[None]:
-    """Replace a ValueError of an attacked estimator by an error that contains no word of a note.
+    """Replace an error of an attacked estimator by an error that contains no word of a note.
 
     The reason of a skipped attack enters the report. Estimators of other libraries quote their input, such as "could
     not convert string to float: 'Roe'" of scikit-learn. Errors of this library contain counts and parameters.
@@ -102,7 +104,7 @@ def _message_withheld(method: str) -> Iterator[None]:
         yield
     except DeidError:
         raise
-    except ValueError as error:
+    except _FOREIGN_ERRORS as error:
         raise AttackError(
             f"'{method}' of the attacked estimator raised a {type(error).__name__}. The report leaves out the message, "
             "because the message can contain words of notes."

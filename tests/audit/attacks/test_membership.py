@@ -286,8 +286,8 @@ class QuotingTagger(BaseEstimator):
 
     classes_ = ("O", "B-PATIENT")
 
-    def __init__(self, method="fit"):
-        self.method = method
+    def __init__(self, method="fit", error=ValueError):
+        self.method, self.error = method, error
 
     def fit(self, X, y):
         return self._quote("fit", X)
@@ -297,17 +297,18 @@ class QuotingTagger(BaseEstimator):
 
     def _quote(self, method, X):
         if method == self.method:
-            raise ValueError(f"could not convert string to float: {X[0][1]!r}")
+            raise self.error(f"could not convert string to float: {X[0][1]!r}")
         return self
 
 
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyError, MemoryError])
 @pytest.mark.parametrize("method", ["fit", "predict_proba"])
-def test_the_report_holds_no_message_of_a_foreign_estimator(method):
-    """The reason of a skipped attack enters the report."""
-    tagger, sentences = QuotingTagger(method), of_six("B-PATIENT")
+def test_the_report_holds_no_message_of_a_foreign_estimator(method, error):
+    """The reason of a skipped attack enters the report. A RuntimeError ended the audit, and all results were lost."""
+    tagger, sentences = QuotingTagger(method, error), of_six("B-PATIENT")
     report = AdversarialPrivacyAuditor(["membership", "canaries"], random_state=0).audit(tagger, *sentences)
     assert [result.status for result in report.results] == ["skipped", "skipped"] and report.score == 0.0
-    assert all(f"'{method}' of the attacked estimator raised a ValueError" in r.reason for r in report.results)
+    assert all(f"'{method}' of the attacked estimator raised a {error.__name__}" in r.reason for r in report.results)
     for text in (report.to_markdown(), str(report.to_dict())):
         assert "could not convert" not in text and not any(f"'{row[1]}'" in text for row in sentences[0])
 
