@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, from_module, is_named, with_transform
-from sklearn_deid import MadlibPseudonymizer, PrivateRepresenter
+from sklearn_deid import MadlibPseudonymizer, PrivateRepresenter, SurrogatePseudonymizer
 from sklearn_deid.audit.attacks import DrawnWordsAttack
 from sklearn_deid.audit.releases.new_processes import released_in_new_processes
 from sklearn_deid.exceptions import AttackError
@@ -21,6 +21,14 @@ class OfModule(MadlibPseudonymizer):
 
     def sample(self, X, y=None, groups=None):
         self.random_state = int(_OF_MODULE.integers(2**32))
+        return super().sample(X, y, groups)
+
+
+class SurrogatesOfModule(SurrogatePseudonymizer):
+    """Surrogates under seeds of the generator of this module."""
+
+    def sample(self, X, y=None, groups=None):
+        self.random_state = int(_OF_MODULE.integers(2**31))
         return super().sample(X, y, groups)
 
 
@@ -69,6 +77,16 @@ def test_words_of_a_generator_of_a_module_are_named(data):
         OfModule(embeddings=VECTORS, epsilon=10.0).fit(X, y), X, y, groups
     )
     assert "Two new processes draw the same surrogates." in " ".join(report.blocking_issues)
+
+
+@pytest.mark.usefixtures("kept_processes")
+@pytest.mark.parametrize("kind", [SurrogatesOfModule, SurrogatePseudonymizer])
+def test_surrogates_of_a_generator_of_a_module_are_named(data, kind):
+    """Both calls of one process differ, so that the release passed."""
+    X, y, groups = (part[:200] for part in data)
+    report = auditor(["drawn_surrogates"]).audit(kind(locale="en").fit(X, y), X, y, groups)
+    named = "Two new processes draw the same surrogates." in " ".join(report.blocking_issues)
+    assert named == (kind is SurrogatesOfModule)
 
 
 def test_what_cannot_be_sent_to_a_process_is_an_error_with_its_class(scene):

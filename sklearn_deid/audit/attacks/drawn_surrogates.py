@@ -31,8 +31,10 @@ _CASING = (
 )
 _UNSEEN = "{} surrogates hold characters that cannot be seen and that their originals lack: they can carry bits."
 _CALLS = "Two calls draw the same surrogates: anyone who makes a second release can check guesses."
-# Shares of the level. Originals that were left are the gravest fault; six comparisons have the last share.
-_SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.26}, 0.04
+_FORKS = "Surrogates depend on global random generators: forked processes draw the same surrogates."
+_PROCESSES = "Two new processes draw the same surrogates."
+# Shares of the level. Originals that were left are the gravest fault; eight comparisons have the last share.
+_SHARES, _SHARE = {_KEPT: 0.5, _CALLS: 0.18}, 0.04
 # Variation selectors, fillers and blanks that Unicode counts as marks, letters or symbols.
 _IGNORED = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -52,6 +54,9 @@ class RepeatedSurrogates:
         Words of releases that the audit makes with other keys, with the library's own code.
     patients, labels : ndarray of shape (n_tokens,)
         Patient and label of each token.
+    further : sequence of ndarray of str, each of shape (n_tokens,), default=()
+        Words of a call with the same state of the global random generators as ``again``, and of two calls in new
+        processes; empty if these calls were not made.
     """
 
     originals: np.ndarray
@@ -60,6 +65,7 @@ class RepeatedSurrogates:
     own: Sequence[np.ndarray]
     patients: np.ndarray
     labels: np.ndarray
+    further: Sequence[np.ndarray] = ()
 
 
 class DrawnSurrogatesAttack(UntrainedAttack):
@@ -71,10 +77,11 @@ class DrawnSurrogatesAttack(UntrainedAttack):
     bounded by a binomial distribution. The attack tests this number over all patients, for each patient, for each
     label, and for words below or above a length, a frequency or a position in the release. In the same way, the attack
     tests the surrogates that are words of other originals, the words that a second call repeats, and the surrogates
-    that have the first letter, the last letter or the length of the original. The attack also pairs patients who have a
-    word in common, and counts how often both patients have the same surrogate. The attack compares this count with the
-    count in the first of the audit's own r releases. All comparisons together raise a false alarm with probability
-    .0005, if draws for different labels of a patient are independent.
+    that have the first letter, the last letter or the length of the original. The attack also compares two calls in the
+    same state of the global random generators, as in forked processes, and the calls of two new processes. The attack
+    also pairs patients who have a word in common, and counts how often both patients have the same surrogate. The
+    attack compares this count with the count in the first of the audit's own r releases. All comparisons together raise
+    a false alarm with probability .0005, if draws for different labels of a patient are independent.
 
     A finding is a fault of the release and not a success rate: the result is invalid, and the release cannot pass the
     audit.
@@ -116,7 +123,8 @@ class DrawnSurrogatesAttack(UntrainedAttack):
         written, unseen = [released.originals, released.shown, *released.own], _n_unseen(released)
         classes = [casing_ids(one.tolist()) for one in written]
         originals, shown, *own = map(folded_words, written)
-        released = replace(released, originals=originals, shown=shown, again=folded_words(released.again), own=own)
+        again, *further = map(folded_words, (released.again, *released.further))
+        released = replace(released, originals=originals, shown=shown, again=again, own=own, further=further)
         parts = _parts(released)
         hits = {
             _KEPT: [one == originals for one in (shown, *released.own)],
@@ -124,6 +132,8 @@ class DrawnSurrogatesAttack(UntrainedAttack):
             _CALLS: [one == shown for one in (released.again, *released.own)],
             _CASING: [one != classes[0] for one in classes[1:]],
         }
+        for fault, (one, other) in zip((_FORKS, _PROCESSES), _repeated(released), strict=False):
+            hits[fault] = [mine == other for mine in (one, *released.own)]
         for name, of in _PROPERTIES.items():
             # Words that are equal as a whole are counted above.
             hits[_LETTERS.format(name)] = [
@@ -139,8 +149,16 @@ class DrawnSurrogatesAttack(UntrainedAttack):
             ],
             len(p) + 1,
             settings={"level": FALSE_ALARM},
-            details={"tokens": len(released.originals), "releases": 2 + len(released.own)},
+            details={"tokens": len(released.originals), "releases": 2 + len(released.further) + len(released.own)},
         )
+
+
+def _repeated(released: RepeatedSurrogates) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of calls that must not draw the same surrogates: of forked processes, and of new processes."""
+    if not released.further:
+        return []
+    forked, *processes = released.further
+    return [(forked, released.again), *zip(processes[::2], processes[1::2], strict=False)]
 
 
 def _n_unseen(released: RepeatedSurrogates) -> int:

@@ -14,6 +14,7 @@ from ...text import split_tag
 from ..attacks.drawn_surrogates import DrawnSurrogatesAttack, RepeatedSurrogates
 from ..attacks.surrogate_spans import SurrogateSpans, spans_of_sentences
 from ..released_step import SURROGATES
+from .global_state import repeated_draws
 from .text import ReleasedText
 
 _N_OWN = 9
@@ -58,20 +59,21 @@ class ReleasedSurrogates(ReleasedText):
 
     @cached_property
     def repeated_surrogates(self) -> RepeatedSurrogates:
-        """PHI tokens of the release, of a second call, and of releases that the library makes with other keys."""
-        data, labels = self.data, self._labels
-        (again,) = self._further(data.X, data.y, data.groups, 1)
+        """PHI tokens of the release, of a second call, of a call in the same state of the global random generators, of
+        calls in two new processes, and of releases that the library makes with other keys."""
+        data, labels, further = self.data, self._labels, repeated_draws(self.pseudonymizer, self.data)
         names = SurrogatePseudonymizer().get_params(deep=False)
         parameters = {k: v for k, v in self.pseudonymizer.get_params(deep=False).items() if k in names}
         # Not by the estimator itself: one that keeps words, or has one key, would keep or repeat them here too.
         library = SurrogatePseudonymizer(**{**parameters, "random_state": None})
         own = [library.fit_transform(data.X, data.y, data.groups) for _ in range(_N_OWN)]
-        words = [one.data.astype(str) for one in (data.X, self.released, again, *own)]
+        words = [one.data.astype(str) for one in (data.X, self.released, *further, *own)]
         some = (labels != "") & np.array([any(map(str.isalnum, word)) for word in words[0]], dtype=bool)
         sentences = np.repeat(np.arange(len(data.X)), data.X.lengths)
         patients = sentences if data.groups is None else np.unique(data.groups, return_inverse=True)[1][sentences]
-        originals, shown, second, *rest = (one[some] for one in words)
-        return RepeatedSurrogates(originals, shown, second, rest, patients[some], labels[some])
+        originals, shown, again, *rest = (one[some] for one in words)
+        others, rest = rest[: len(further) - 1], rest[len(further) - 1 :]
+        return RepeatedSurrogates(originals, shown, again, rest, patients[some], labels[some], others)
 
     @cached_property
     def _labels(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import random
 import unicodedata
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -39,6 +40,12 @@ class Remembered(SurrogatePseudonymizer):
 def own_releases(monkeypatch):
     """The nine own releases are most of the time of an audit, and the same notes are audited many times."""
     monkeypatch.setattr("sklearn_deid.audit.releases.surrogates.SurrogatePseudonymizer", Remembered)
+
+
+@pytest.fixture(autouse=True)
+def no_processes(monkeypatch):
+    """`test_new_processes` compares new processes. Their two calls are a tenth of the time here."""
+    monkeypatch.setattr("sklearn_deid.audit.releases.global_state.released_in_new_processes", lambda *_: [])
 
 
 @pytest.fixture(scope="module")
@@ -244,6 +251,34 @@ def made_releases(shown_of):
     drawn = [np.array(["X" * k + "y" for k in rng.integers(1, 9, 400)], dtype=object) for _ in range(6)]
     patients, labels = np.repeat(np.arange(20), 20), np.array(["PATIENT"] * 400)
     return RepeatedSurrogates(words, shown_of(words, drawn[0]), drawn[1], drawn[2:], patients, labels)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fault"), [(1, 5, "forked processes"), (4, 4, "Two new processes"), (4, 5, "")]
+)
+def test_calls_that_repeat_their_surrogates_are_named(first, second, fault):
+    """The first number is that of the fork (1 is the second call) or of the new process; the second is another one."""
+    found = made_releases(lambda words, drawn: drawn)
+    calls = [found.shown, found.again, *found.own]
+    further = (calls[first] if first == 1 else calls[3], calls[first], calls[second])
+    found = replace(found, own=found.own[:1] + found.own[3:], further=further)
+    faults = DrawnSurrogatesAttack().attack(found).faults
+    assert fault in " ".join(faults) and len(faults) == bool(fault)
+
+
+class OfGlobalState(SurrogatePseudonymizer):
+    """Takes its seed from the global generator of NumPy, which forked processes share."""
+
+    def sample(self, X, y=None, groups=None):
+        self.random_state = int(np.random.randint(2**31))
+        return super().sample(X, y, groups)
+
+
+def test_keys_of_a_global_generator_are_named(data):
+    """Each pair of forked workers wrote the same surrogates, and the release passed."""
+    X, y, groups = data
+    report = auditor(["drawn_surrogates"]).audit(OfGlobalState(locale="en").fit(X, y), X, y, groups)
+    assert "forked processes draw the same surrogates" in " ".join(report.blocking_issues)
 
 
 @pytest.mark.parametrize("sign", ["\ufe00", "\u034f", "\u3164", "\u2800", "\U000e0100"])
