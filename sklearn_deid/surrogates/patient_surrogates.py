@@ -137,7 +137,7 @@ class PatientSurrogates:
                 self._institutions.learn(mention.text, mention.before)
             elif mention.kind == "hospital":
                 self.surrogate(mention)
-            elif mention.kind in PLACES:
+            elif mention.kind in (*PLACES, "street"):
                 self._places.learn(mention.text, mention.town, mention.kind, mention.before)
         is_birth = [m.kind == "birth date" or (m.kind == "date" and self._is_birth(m)) for m in mentions]
         dates = [m.text for m, birth in zip(mentions, is_birth, strict=True) if m.kind == "date" and not birth]

@@ -18,13 +18,18 @@ NUMBERED_TOWN = re.compile(
 # D-79106, 02115-1234, 4000-123; the longest code is that of the Netherlands with its letters: 1011 AB.
 _CODES = {"nl": r"(?:[A-Z]{1,2}-)?\d{4,5}(?: ?[A-Z]{2}\b)?", "en": r"\d{5}(?:-\d{4})?"}
 _CODE = r"(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?"
+# Codes that cannot be the number of a house before them, or behind a house number.
+_LONG_CODE = r"(?:[A-Z]{1,2}-)?\d{5}"
+_BEHIND_NUMBER = {"nl": r"\d{4} ?[A-Z]{2}", "nb": r"\d{4}", "pt": r"\d{4}-\d{3}"}
 _LETTERS = r"[^\W\d_]{2}"
 _NAME = re.compile(r"[^\W\d_]{3}")
 _WORD = re.compile(r"[^\W\d_]+")
 _BRACKETS = re.compile(r"([(\[]\s*)?(.*?)(\s*[)\]])?", re.DOTALL)
-_SIGNS = re.compile(r"(\s*[,;(\[)\]/]\s*|\s+[-\u2013]\s+)+")
+# "C/ Mayor" and "Av/ Mayor" are streets.
+_SLASH = r"(?<!\b[Cc])(?<!\b[Aa]v)/"
+_SIGNS = re.compile(rf"(\s*(?:[,;(\[)\]]|{_SLASH})\s*|\s+[-\u2013]\s+)+")
 # Between the lines of an address, which has a number.
-_SIGNS_AND_LINES = re.compile(r"(\s*[,;(\[)\]/\n]\s*|\s+[-\u2013]\s+)+")
+_SIGNS_AND_LINES = re.compile(rf"(\s*(?:[,;(\[)\]\n]|{_SLASH})\s*|\s+[-\u2013]\s+)+")
 # Labels such as LOCATION include hospitals: "St. Mary's Hospital, Boston".
 _HOSPITAL = re.compile(
     r"\b(?:hospital(?:ier|ar)?|hopital|ospedale|clini(?:c|ca|que)|policlinico|(?:medical|health) cent(?:er|re)"
@@ -36,6 +41,8 @@ _REGION_CODE = re.compile(r"[A-Z]{1,2}")
 _LEAST_SIGNS = 2
 # Shortest type of a street, such as Via: "St" is also a saint.
 _SHORTEST_TYPE = 3
+# Digits of the shortest postal code.
+_SHORTEST_CODE = 4
 #: Languages that write a name and its type as one word, as in Hauptstra\u00dfe.
 SUFFIXED = ("de", "nl", "nb")
 
@@ -79,7 +86,7 @@ def kind_of_place(text: str, words: LocaleWords) -> str:
         if NUMBERED_TOWN.fullmatch(text) is not None:
             return TOWN
         return STREET if _NAME.search(text) else POSTCODE  # "Am Markt 3"
-    if _is_named_street(folded, words):
+    if _is_named_street(folded, words) or _is_door(folded, words):
         return STREET
     # "Granada" and "Georgia" are rather at home: a town, and a state.
     is_town, is_region = folded in words.folded_towns, folded in words.region_names
@@ -131,6 +138,13 @@ def _is_named_street(folded: str, words: LocaleWords) -> bool:
         return False
     word = named[-1 if words.locale == "en" else 0].rstrip(".")
     return len(word) >= _SHORTEST_TYPE and word in words.bare("street types")
+
+
+def _is_door(folded: str, words: LocaleWords) -> bool:
+    """Whether a text is a part of a house with its letter: B\u00e2t. B, Esc. A, Flat B."""
+    named = folded.split()
+    tails = words.bare("street tail words")
+    return len(named) == 2 and len(named[1]) == 1 and len(named[0]) >= _SHORTEST_TYPE and named[0].rstrip(".") in tails
 
 
 def _is_hospital(folded: str) -> bool:
@@ -189,6 +203,27 @@ def named_part(parts: tuple[Part, ...], kind: str) -> str | None:
     return next((text for text, other in parts if other == kind), None)
 
 
+def is_whole_address(parts: tuple[Part, ...]) -> bool:
+    """Whether a place has a street and, behind it, a postal code in front of a town or behind a code of a region.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> [is_whole_address(place_parts(text, locale_words("de"))) for text in ("Weg 3, 10115 Ulm", "Am Weg 3, 2. OG")]
+    [True, False]
+    """
+    kinds = [kind for _, kind in parts if kind != KEPT]
+    beside = zip(parts, parts[1:], parts[2:], strict=False)
+    # A comma may also separate a house number from a word such as "bajo".
+    codes = [
+        one if kind == POSTCODE else other
+        for (one, kind), (sign, _), (other, other_kind) in beside
+        if (kind, other_kind) in ((POSTCODE, TOWN), (REGION, POSTCODE)) and (sign.isspace() or sign == "-")
+    ]
+    is_long = any(sum(map(str.isdigit, code)) >= _SHORTEST_CODE for code in codes)
+    return is_long and STREET in kinds and kinds[-1] != STREET
+
+
 def _split(text: str, words: LocaleWords) -> list[Part]:
     pieces = _pieces(text)
     if any(sum(map(str.isalnum, piece)) < _LEAST_SIGNS for piece, is_sign in pieces if not is_sign):
@@ -211,6 +246,8 @@ def _pieces(text: str) -> list[tuple[str, bool]]:
 
 def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
     """Parts of a place without commas: a postal code before or after a name, and a code of a region after the name."""
+    if (address := _without_commas(text, words)) is not None:
+        return address
     front: list[Part] = []
     back: list[Part] = []
     code = _CODES.get(words.locale, _CODE)
@@ -228,6 +265,17 @@ def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
         if words.locale == "en" or not town.isupper():
             back, text = [(found[1], KEPT), (found[2], REGION), *back], town
     return [*front, (text, kind_of_place(text, words)), *back]
+
+
+def _without_commas(text: str, words: LocaleWords) -> list[Part] | None:
+    """Parts of a street with a number, a postal code and a town without commas: 12 rue Pasteur 75015 Paris."""
+    found = re.search(rf"(\s+)({_BEHIND_NUMBER.get(words.locale, _LONG_CODE)})(\s+)(?={_LETTERS})", text)
+    if found is None or words.locale == "en" or not any(map(str.isdigit, street := text[: found.start()])):
+        return None
+    if kind_of_place(street, words) != STREET:
+        return None
+    town = _codes_apart(text[found.end() :], words)
+    return [(street, STREET), (found[1], KEPT), (found[2], POSTCODE), (found[3], KEPT), *town]
 
 
 def _is_whole(text: str, code: str, words: LocaleWords) -> bool:

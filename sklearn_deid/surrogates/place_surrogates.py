@@ -27,6 +27,7 @@ from .place_parts import (
     Part,
     Rule,
     is_region_code,
+    is_whole_address,
     kind_of_place,
     named_part,
     place_parts,
@@ -85,7 +86,7 @@ class PlaceSurrogates:
             POSTCODE: self.postcode,
             REGION: self.region,
             COUNTRY: lambda text, near: self._countries.of(text, near),
-            STREET_PART: lambda text, near: self.street(text),
+            STREET_PART: lambda text, near: self._names.with_de_elided(self._street(text)),
             HOSPITAL: lambda text, near: self.town(text) if hospital is None else hospital(text),
         }
         self._towns = TownSurrogates(chance, words, avoided)
@@ -110,7 +111,10 @@ class PlaceSurrogates:
 
     def learn(self, text: str, near: str | None, label_kind: str, before: str = "") -> None:
         """Learn the town next to a postal code, for places with this code alone, and the word before a country."""
-        parts = self.parts(text, label_kind)
+        is_street = label_kind == STREET_PART
+        parts = self.parts(text, "place" if is_street else label_kind)
+        if is_street and not is_whole_address(parts):
+            return
         if parts[:1] == ((text, COUNTRY),):
             self._countries.learn(text, before)
         code, town = named_part(parts, POSTCODE), named_part(parts, TOWN) or near
@@ -172,8 +176,9 @@ class PlaceSurrogates:
         return self._chance.again("region", fold(text)).pick(regions)
 
     def street(self, text: str) -> str:
-        """Surrogate of a street, in the form of ``text``."""
-        return self._names.with_de_elided(self._street(text))
+        """Surrogate of a street, in the form of ``text``, which may be a whole address."""
+        parts = self.parts(text)
+        return rewritten_place(parts if is_whole_address(parts) else ((text, STREET_PART),), self._rules, None)
 
     def _street(self, text: str) -> str:
         if (found := _CARE_OF.fullmatch(text)) is not None:

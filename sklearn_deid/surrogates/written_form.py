@@ -17,7 +17,7 @@ from .net_surrogates import HOSTS
 from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
-from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, place_parts
+from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, is_whole_address, place_parts
 from .place_surrogates import COMPASS
 from .relative_dates import end_of_distance, is_relative
 from .street_pieces import NUMBER_WORDS
@@ -97,8 +97,9 @@ def written_form(
     if kind in ("email", "username"):
         casing = " ".join(map(_casing, text.split("@")))
         return f"{''.join(map(_sign, _without_names(fold(text), names)))} {casing}"
-    if kind in PLACES:
-        return "".join(_part(part, part_kind, words) for part, part_kind in place_parts(text, words, kind))
+    places = place_parts(text, words, kind if kind in PLACES else "place") if kind in (*PLACES, STREET) else ()
+    if kind in PLACES or is_whole_address(places):
+        return "".join(_part(part, part_kind, words) for part, part_kind in places)
     if kind != "profession" or any(map(str.isdigit, text)):
         return _words_form(text, kind, words)
     return f"{_replaced_whole(text)}{_sign(text[:1])}{'F' if words.is_female_profession(text) else ''}"

@@ -7,6 +7,7 @@ import pytest
 from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine, written_form
 from sklearn_deid.surrogates.locale_words import locale_words
+from sklearn_deid.surrogates.place_parts import is_whole_address, place_parts
 
 KEYS = [bytes([i]) * 32 for i in range(6)]
 NAME = r"[^\W\d_][\w'\u2019. -]*"
@@ -124,3 +125,43 @@ def test_other_streets_have_other_house_numbers():
         [rewritten(f"127 {name} St", "STREET", "en", key).split()[0] for name in ("Zyxel", "Wroxby")] for key in KEYS
     ]
     assert any(len(set(numbers)) == 2 for numbers in new)
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "other"),
+    [
+        ("en", "12 Zyxo St, Apt 4, Quixor, MA 02115-1234", "98 Wrexa St, Apt 7, Vexil, TX 75201-9876"),
+        ("es", "C/ Zyxo 12, 3\u00ba B, 28001 Quixor", "C/ Wrexa 98, 7\u00ba K, 41001 Vexil"),
+        ("fr", "12 rue Zyxo, B\u00e2t. B, 75015 Quixor", "98 rue Wrexa, B\u00e2t. K, 69001 Vexil"),
+        ("fr", "12 rue Zyxo 75015 Quixor", "98 rue Wrexa 69001 Vexil"),
+        ("de", "Zyxoweg 3\n10115 Quixor", "Wrexaweg 9\n79106 Vexil"),
+        ("de", "Zyxoweg 3 10115 Quixor", "Wrexaweg 9 79106 Vexil"),
+        ("nl", "Zyxoweg 3, 1012 AB Quixor", "Wrexaweg 9, 3511 ZX Vexil"),
+        ("pt", "Rua Zyxo 3 1250-001 Quixor", "Rua Wrexa 9 4000-123 Vexil"),
+        ("nb", "Zyxoveien 3 0155 Quixor", "Wrexaveien 9 5003 Vexil"),
+    ],
+)
+def test_a_whole_address_in_a_span_for_streets_has_the_town_of_the_note(locale, text, other):
+    """The town was read as the name of a street, and had another surrogate than the same town alone."""
+    for key in KEYS:
+        at = len(text) + 2
+        spans = (Span(0, len(text), "STREET"), Span(at, at + len("Quixor"), "CITY"))
+        note = Document("n", f"{text}; Quixor", spans)
+        new = SurrogateEngine(key=key, locale=locale).rewrite(note).text
+        address, _, drawn = new.rpartition("; ")
+        assert drawn in address
+    assert written_form(text, "STREET", locale) == written_form(other, "STREET", locale)
+
+
+@pytest.mark.parametrize(
+    ("locale", "text"),
+    [
+        ("es", "Calle Zyxo, 3102, Bajo"),
+        ("es", "Plaza del Zyxo, Av Wrexa Nuxor 1380"),
+        ("de", "Am Zyxo 3, 2. OG"),
+        ("en", "12 Zyxo St, Apt 4"),
+        ("fr", "12, rue Zyxo, B\u00e2t. B"),
+    ],
+)
+def test_numbers_of_houses_are_no_postal_codes(locale, text):
+    assert not is_whole_address(place_parts(text, locale_words(locale)))
