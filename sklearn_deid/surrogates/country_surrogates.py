@@ -18,8 +18,8 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)['\u2019\s]\s*$")
 class CountrySurrogates:
     """Countries of one patient: with a probability of 0.95 the patient's country, else another one.
 
-    After a word such as "au", "der" or "nel", only countries are drawn that this word can precede. Other forms of a
-    country in the notes so far ("du Maroc", "Maroc") have the same surrogate.
+    After a word such as "au", "der" or "nel", only countries are drawn that this word can precede. The first note that
+    names a country determines the surrogate of this country in all notes ("du Maroc", "Maroc").
 
     Parameters
     ----------
@@ -78,9 +78,8 @@ class CountrySurrogates:
 
     def _fitting(self, text: str) -> tuple[str, ...]:
         """Countries that fit the word before this country in the notes; empty without such a word."""
-        classes = self._classes.get(fold(text))
-        if classes is None:
-            return ()
+        # A country that was written without such a word keeps its surrogate in later notes.
+        classes = self._classes.setdefault(fold(text), "")
         listed = (entry.partition("=") for entry in self._words.block("countries by article"))
         return tuple(name for name, _, own in listed if own in classes and fold(name) not in self._avoided)
 

@@ -33,7 +33,6 @@ def classes(locale):
         ("it", "nato nel ", "M", "Italia"),
         ("es", "procedente del ", "M", "Espa\u00f1a"),
         ("pt", "regressou do ", "M", "Portugal"),
-        ("en", "came from ", "N", "United States"),
     ],
 )
 def test_a_country_fits_the_word_before_it(locale, before, fitting, other):
@@ -48,7 +47,7 @@ def test_a_country_fits_the_word_before_it(locale, before, fitting, other):
 
 
 def test_the_country_of_the_patient_stays_the_usual_one_where_it_fits():
-    for locale, before in (("fr", "en "), ("it", "dall'"), ("pt", "em "), ("en", "the "), ("de", "in ")):
+    for locale, before in (("fr", "en "), ("it", "dall'"), ("pt", "em "), ("en", "the "), ("de", "in "), ("nl", "de ")):
         drawn = []
         for key in KEYS:
             some = countries(locale, key)
@@ -62,7 +61,16 @@ def test_a_country_has_one_surrogate_with_and_without_an_article():
     text = "Pays : Zyxland. Retour au Zyxland, du Zyxland, ZYXLAND"
     spans = tuple(Span(i, i + 7, "COUNTRY") for i in range(len(text)) if fold(text[i:]).startswith("zyxland"))
     new = engine.rewrite(Document("n1", text, spans, "p"))
-    assert len({fold(new.text[span.start : span.end]) for span in new.spans}) == 1
+    drawn = {fold(new.text[span.start : span.end]) for span in new.spans}
+    later = engine.rewrite(Document("n2", "Pays : Zyxland", (Span(7, 14, "COUNTRY"),), "p")).text
+    assert drawn == {fold(later.removeprefix("Pays : "))}
+
+
+def test_a_country_of_an_earlier_note_keeps_its_surrogate():
+    engine = SurrogateEngine(key=KEYS[0], locale="fr")
+    first = engine.rewrite(Document("n1", "Pays : Zyxland", (Span(7, 14, "COUNTRY"),), "p")).text
+    second = engine.rewrite(Document("n2", "rentre du Zyxland", (Span(10, 17, "COUNTRY"),), "p")).text
+    assert first.removeprefix("Pays : ") == second.removeprefix("rentre du ")
 
 
 def test_no_country_is_drawn_that_the_corpus_has():
