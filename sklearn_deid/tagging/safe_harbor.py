@@ -37,6 +37,9 @@ _OLDEST = 90  # years; ages from here on are removed
 # Annotation by the rule: fewest spans that the rule keeps, and largest share of these spans that annotated spans
 # overlap.
 _ENOUGH, _FEW = 5, 0.1
+# A number from 90 on in words, of which the span may be one word: "one hundred and [two]", "[one] hundred".
+_HIGH_BEFORE = re.compile(r"\b(?:ninety|hundred)(?:\s+and)?[\s-]{1,3}\Z", re.I)
+_HIGH_AFTER = re.compile(r"[\s-]{1,3}hundred\b", re.I)
 _AGE_WORD = re.compile(r"\d+|[^\W\d_]+")
 
 
@@ -83,8 +86,10 @@ def is_safe_harbor(span: Span, text: str) -> bool:
     words = text[span.start : span.end]
     if label == "AGE":
         beside = text[max(0, span.start - 1) : span.start] + text[span.end : span.end + 1]
-        # A digit beside the span belongs to a longer number.
-        return any(character.isdecimal() for character in beside) or not _is_young(words)
+        # A digit beside the span belongs to a longer number, and so may a word: "ninety-" before "five".
+        is_part = any(map(str.isdecimal, beside)) or _HIGH_AFTER.match(text, span.end) is not None
+        is_part = is_part or _HIGH_BEFORE.search(text, max(0, span.start - 30), span.start) is not None
+        return is_part or not _is_young(words)
     if label == "DATE":
         return _YEARS.fullmatch(words) is None
     return label not in STAYING

@@ -37,6 +37,21 @@ def test_age_inside_of_a_longer_number_is_removed():
     assert not removed("10", "AGE", before="(", after=")")
 
 
+@pytest.mark.parametrize(
+    ("before", "words", "after"),
+    [
+        ("one hundred and ", "two", " years"),
+        ("ninety-", "five", " years"),
+        ("Ninety ", "five", ""),
+        ("", "one", " hundred"),
+    ],
+)
+def test_a_word_of_a_high_number_is_removed(before, words, after):
+    """The words "five" and "two" were ages under 90, so that "ninety-five" and "one hundred and two" stayed."""
+    assert removed(words, "AGE", before, after)
+    assert not removed(words, "AGE", before="eighty-", after=" years")
+
+
 @pytest.mark.parametrize("words", ["2019", "1999", "the 1990s", "1980's", "2010-2012", "2015/2016", "Last year"])
 def test_years_stay(words):
     assert not removed(words, "DATE")

@@ -30,6 +30,13 @@ _NUMBER_ES = r"(?:\d{1,3}|(?i:un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve
 # A duration has the form of an age: "5 años de evolución".
 _NO_DURATION = r"(?!\s(?i:de (?:evoluci|duraci|seguimi|tratami|antig)|despu|antes|m[áa]s tarde|previos?|atr[áa]s))"
 
+_DECADES = rf"(?i:{'|'.join(ten[:-1] + 'ies' for ten in _TENS)})"
+# "sats in the mid 90s" is no age.
+_VITAL_SIGNS = (
+    r"\b(?i:o2|spo2|sao2|sats?|satting|saturat\w{0,5}|desat\w{0,8}|pulse\sox|ox|[sd]?bps?|map|systolics?|diastolics?"
+    r"|pressures?|hr|rates?|pulse|temps?|temperatures?|sugars?|glucose|bs|fs|tachy\w{0,6})"
+)
+
 
 def _up_to_120(text: str) -> int:
     """Length of an age of at most 120 years; 0 for a higher number."""
@@ -45,7 +52,8 @@ def _years(text: str) -> int:
     if word == "hundred":
         return 100
     # Smaller numbers in words are not told apart. For these words the result is 0: never over 89.
-    return next((20 + 10 * i for i, ten in enumerate(_TENS) if word.startswith(ten)), 0)
+    starts = ((ten, f"{ten[:-1]}ie") for ten in _TENS)  # "ninety" and "nineties"
+    return next((20 + 10 * i for i, start in enumerate(starts) if word.startswith(start)), 0)
 
 
 def _grown_up(text: str) -> int:
@@ -80,6 +88,8 @@ _NO_TEMPERATURE = "".join(
 )
 # "ICD-10 F32.1", if it is not known whether spaces stood around the hyphen.
 _NO_ACRONYM = r"(?<![A-Z]\x1f-\x1f)"
+# "T 95F, HR 80" begins a row of vital signs.
+_NO_VITAL_SIGNS = r"(?!(?<=\b[Tt]\s)(?:9\d|10\d)\s?F[\s,;/]{1,3}(?i:hr|bp|p|rr|r|spo2|sao2|o2|sats?|pulse|resp)\b)"
 _NO_SIZE_AFTER = rf"(?!(?<=F)\s(?i:{'|'.join(_DEVICES)}|(?:dual|double|triple)\slumen))"
 # "potassium 5 M" and "pN1 M" look like a child's age, which therefore needs a verb behind it.
 _CHILD = (
@@ -189,7 +199,7 @@ _ALL = (
     _age(
         "age-and-sex",
         # The digit first: at each other character, all these look-behinds would be tried.
-        rf"(?=\d){_FREE}{_NO_ACRONYM}{_NO_SIZE_BEFORE}(?:(?!(?:9\d|10\d)\s?F\b)|{_NO_TEMPERATURE})(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
+        rf"(?=\d){_FREE}{_NO_ACRONYM}{_NO_SIZE_BEFORE}(?:(?!(?:9\d|10\d)\s?F\b)|{_NO_TEMPERATURE}){_NO_VITAL_SIGNS}(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
         rf"{_NO_SIZE_AFTER}",
         "en",
         priority=0,
@@ -201,10 +211,25 @@ _ALL = (
         "en",
         priority=2,
     ),
-    _age("age-in-decades", r"\b(?i:his|her|their|early|mid|late)[\s-]{1,2}(?P<phi>[2-9]0'?\x1f?s)\b", "en"),
+    # "Her age is 95", "at the age of 95", "Age (years): 95"; the age of a bone or of an unborn child is a finding.
+    _age(
+        "age-is",
+        r"\b(?i:age|aged)(?:\s(?i:is|was|of)(?:\s(?i:now))?\s|\s?\(?(?i:in\s)?(?i:years|yrs|y)\)?[\s:=]{1,3})"
+        r"(?P<phi>\d{1,3})(?![\d/%-]|\.\d|\s?(?i:weeks?|wks?)\b)",
+        "en",
+        priority=2,
+        not_after=r"(?i:gestational|bone|mental|developmental|fetal|menstrual|GA)\s[^\d]{1,20}",
+    ),
+    _age(
+        "age-in-decades",
+        rf"\b(?i:his|her|their|early|mid|late)[\s-]{{1,2}}(?P<phi>[2-9]0'?\x1f?s|{_DECADES})\b",
+        "en",
+        needs="sS",
+        not_after=rf"{_VITAL_SIGNS}\b[^.;\n]{{0,30}}(?i:early|mid|late)[\s-]{{1,2}}",
+    ),
     _age(
         "age-after-verb",
-        r"\b(?i:he|she)\s(?i:is|was|turned)\s(?P<phi>\d{2,3})(?=[,;]|\s(?:and|with|who|now)\b|\.\s)",
+        r"\b(?i:he|she)\s(?i:is|was|turned)\s(?P<phi>\d{2,3})(?=[,;]|\s(?:and|with|who|now)\b|\.?\s{0,2}\Z|\.\s)",
         "en",
     ),
     _age("age-months-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_MONTHS_OLD}", "en"),

@@ -11,12 +11,21 @@ from ...text import Span, normalize
 from .ages import AGE_RULES
 from .dates import DATE_RULES
 from .net_addresses import NET_RULES
+from .old_ages import OLD_AGE_RULES
 from .phones import PHONE_RULES
 from .postal_codes import POSTAL_RULES
 from .record_numbers import NUMBER_RULES
 from .rule import LANGUAGES, Rule, compiled
 
-RULES: tuple[Rule, ...] = (*NET_RULES, *PHONE_RULES, *NUMBER_RULES, *DATE_RULES, *AGE_RULES, *POSTAL_RULES)
+RULES: tuple[Rule, ...] = (
+    *NET_RULES,
+    *PHONE_RULES,
+    *NUMBER_RULES,
+    *DATE_RULES,
+    *AGE_RULES,
+    *OLD_AGE_RULES,
+    *POSTAL_RULES,
+)
 RECOGNIZERS = tuple(dict.fromkeys(rule.family for rule in RULES))
 # "age" includes the ages over 89.
 DEFAULT_RECOGNIZERS = tuple(family for family in RECOGNIZERS if family != "age-over-89")
@@ -159,12 +168,13 @@ def find_phi(
 
 def _found(text: str, chosen: tuple[Rule, ...]) -> list[RuleSpan]:
     """Spans of the rules in a normalised text."""
-    # `needs` skips most rules without running their regular expressions.
-    characters = set(text)
+    # `needs` and `words` skip most rules without running their regular expressions.
+    characters, lowered = set(text), text.lower()
     found = [
         (-rule.priority, start - end, start, end, number)
         for number, rule in enumerate(chosen)
         if not characters.isdisjoint(rule.needs)
+        if not rule.words or any(word in lowered for word in rule.words)
         for start, end in _matches(rule, text)
     ]
     # Sorted order: highest priority, then longest span, then first span. A span is dropped if a character is taken.
@@ -188,5 +198,9 @@ def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
             end -= 1
         while start < end and text[start] in _AROUND:
             start += 1
-        if start < end and not (rule.family in _IDENTIFIERS and _MEASURED.match(text, start)):
+        if (
+            start < end
+            and not (rule.family in _IDENTIFIERS and _MEASURED.match(text, start))
+            and rule.fits(text, start, end)
+        ):
             yield start, end

@@ -18,6 +18,7 @@ from functools import cache
 
 MAYBE_SPACE = "\x1d\x1e\x1f"
 LANGUAGES = ("en", "es", "de", "fr", "nb", "it", "pt", "nl")
+WINDOW = 48  # characters before a span
 _DIGITS = "0123456789"
 
 
@@ -47,6 +48,16 @@ class Rule:
         Characters of which every match contains at least one. Texts without any of these characters are skipped.
     keeps_stop : bool, default=False
         Whether a full stop at the end belongs to the span, as in "19.3." in German.
+    words : tuple of str, default=()
+        Parts of words in lower case of which every match contains at least one. Texts without any of these parts are
+        skipped. By default, only ``needs`` decides.
+    after, not_after : str, default=""
+        Regular expressions for the end of the `WINDOW` characters before the span. The span counts only if the text
+        before the span ends with ``after``, and does not end with ``not_after``. In contrast to a look-behind, the
+        expressions may have any width, and are tried only at matches.
+    not_before : str, default=""
+        Regular expression for the text behind the span. The span does not count if this text starts with
+        ``not_before``.
     """
 
     name: str
@@ -58,6 +69,19 @@ class Rule:
     measure: Callable[[str], int] | None = None
     needs: str = _DIGITS
     keeps_stop: bool = False
+    words: tuple[str, ...] = ()
+    after: str = ""
+    not_after: str = ""
+    not_before: str = ""
+
+    def fits(self, text: str, start: int, end: int) -> bool:
+        """Whether the text around a span allows the span."""
+        window = max(0, start - WINDOW), start
+        if self.after and compiled(rf"(?:{self.after})\Z").search(text, *window) is None:
+            return False
+        if self.not_after and compiled(rf"(?:{self.not_after})\Z").search(text, *window) is not None:
+            return False
+        return not self.not_before or compiled(self.not_before).match(text, end) is None
 
 
 @cache

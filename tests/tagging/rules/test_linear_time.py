@@ -47,6 +47,9 @@ def test_ways_and_length_are_bounded(rule):
     parsed = parser.parse(rule.pattern)
     assert parsed.getwidth()[1] <= LONGEST_MATCH
     assert ways(parsed, last=True) <= MOST_WAYS
+    for around in filter(None, (rule.after, rule.not_after, rule.not_before)):
+        assert ways(parser.parse(around)) <= MOST_WAYS
+        assert re.compile(around).flags == re.compile("").flags
 
 
 @pytest.mark.parametrize("pattern", [r"(?:a|b)*c", r"a+", r"(?:\d{1,9}){1,9}x"])
