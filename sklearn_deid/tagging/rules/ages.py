@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .dates import MONTH
-from .rule import Rule
+from .rule import Rule, word_starts
 
 _ONES = "one two three four five six seven eight nine".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -21,10 +21,11 @@ _YEARS_OLD = (
     r"|\s?-?\s?(?i:year)\s?-\s?(?i:old)|\s?(?i:years?|yr)\s(?i:olds)\b)"
 )
 _MONTHS_OLD = r"[\s-]{0,2}(?i:months?|mos?|weeks?|wks?|days?)[\s-]{1,2}(?i:old|o)\b"
-_WHO = (
-    r"(?i:\b(?:paciente|mujer|var[óo]n|hombre|niñ[oa]|lactante|señora?|joven|ancian[oa]|bebé|chic[oa]|adolescente"
-    r"|neonato|escolar|enferm[oa]|rn))"
+_WHO_WORDS = (
+    r"paciente|mujer|var[óo]n|hombre|niñ[oa]|lactante|señora?|joven|ancian[oa]|bebé|chic[oa]|adolescente"
+    r"|neonato|escolar|enferm[oa]|rn"
 )
+_WHO = rf"(?i:\b(?:{_WHO_WORDS}))"
 _UNIT_ES = r"\s{1,2}(?i:años?|meses|mes|semanas?|d[íi]as?)\b"
 _NUMBER_ES = r"(?:\d{1,3}|(?i:un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince))"
 # A duration has the form of an age: "5 años de evolución".
@@ -115,7 +116,7 @@ def _old_age(language: str) -> Rule:
     number, unit = r"(?:9\d|1[01]\d)", rf"\s?(?i:{_OLD_YEARS[language]})(?![\w-])"
     # In Spanish notes, the unit belongs to the span.
     phi = rf"(?P<phi>{number}{unit})" if language == "es" else rf"(?P<phi>{number}){unit}"
-    return _age(f"age-old-{language}", _FREE + phi, language, priority=0)
+    return _age(f"age-old-{language}", _FREE + phi, language, priority=0, words=word_starts(_OLD_YEARS[language]))
 
 
 # Words before an age, between a person and an age, behind an age, and behind the number of years of a person.
@@ -195,7 +196,7 @@ def _ages_of(language: str) -> tuple[Rule, ...]:
 
 
 _ALL = (
-    _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en"),
+    _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en", words=("y",)),
     _age(
         "age-and-sex",
         # The digit first: at each other character, all these look-behinds would be tried.
@@ -210,6 +211,7 @@ _ALL = (
         rf"\b(?i:age|aged)[\s:=]{{1,3}}(?P<phi>\d{{1,3}})(?![\d./%-])(?!\s?(?:of\s)?{MONTH})",
         "en",
         priority=2,
+        words=("age",),
     ),
     # "Her age is 95", "at the age of 95", "Age (years): 95"; the age of a bone or of an unborn child is a finding.
     _age(
@@ -218,6 +220,7 @@ _ALL = (
         r"(?P<phi>\d{1,3})(?![\d/%-]|\.\d|\s?(?i:weeks?|wks?)\b)",
         "en",
         priority=2,
+        words=("age",),
         not_after=r"(?i:gestational|bone|mental|developmental|fetal|menstrual|GA)\s[^\d]{1,20}",
     ),
     _age(
@@ -225,6 +228,7 @@ _ALL = (
         rf"\b(?i:his|her|their|early|mid|late)[\s-]{{1,2}}(?P<phi>[2-9]0'?\x1f?s|{_DECADES})\b",
         "en",
         needs="sS",
+        words=("0", "ties"),
         not_after=rf"{_VITAL_SIGNS}\b[^.;\n]{{0,30}}(?i:early|mid|late)[\s-]{{1,2}}",
     ),
     _age(
@@ -232,33 +236,43 @@ _ALL = (
         r"\b(?i:he|she)\s(?i:is|was|turned)\s(?P<phi>\d{2,3})(?=[,;]|\s(?:and|with|who|now)\b|\.?\s{0,2}\Z|\.\s)",
         "en",
     ),
-    _age("age-months-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_MONTHS_OLD}", "en"),
+    _age("age-months-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_MONTHS_OLD}", "en", words=("mo", "week", "wk", "day")),
     _age(
         "age-spelled",
         rf"\b(?P<phi>{_SPELLED})[\s-]{{1,2}}(?i:years?)[\s-]{{1,2}}(?i:of\s)?(?i:olds?|age)",
         "en",
         needs="yY",
+        words=("year",),
     ),
     _age(
         "edad-con-nombre",
         rf"\b(?i:edad)[\s:]{{1,3}}(?P<phi>\d{{1,3}}(?:{_UNIT_ES}|\s{{0,2}}[aA]\b)?)(?![\d./%-])(?!\s?mm)",
         "es",
         priority=2,
+        words=("edad",),
     ),
-    _age("edad-de-edad", rf"{_FREE}(?P<phi>\d{{1,3}}{_UNIT_ES})\s(?i:de edad)", "es"),
+    _age("edad-de-edad", rf"{_FREE}(?P<phi>\d{{1,3}}{_UNIT_ES})\s(?i:de edad)", "es", words=("edad",)),
     _age(
         "edad-de-quien",
         rf"{_WHO}(?:\s(?i:de)|,)?\s(?P<phi>{_NUMBER_ES}{_UNIT_ES}|\d{{1,3}}\s?a(?=\.)){_NO_DURATION}",
         "es",
         needs="aAeE",
+        words=word_starts(_WHO_WORDS),
     ),
     _age(
         "edad-de-quien-y-como",
         rf"{_WHO}\s[^\W\d_]{{2,20}}(?:,?\s(?i:de)|,)\s(?P<phi>{_NUMBER_ES}{_UNIT_ES}){_NO_DURATION}",
         "es",
         needs="aAeE",
+        words=word_starts(_WHO_WORDS),
     ),
-    _age("edad-adulta", rf"\b(?i:de|tiene|con)\s(?P<phi>\d{{2,3}}\s{{1,2}}(?i:años)\b){_NO_DURATION}", "es", _grown_up),
+    _age(
+        "edad-adulta",
+        rf"\b(?i:de|tiene|con)\s(?P<phi>\d{{2,3}}\s{{1,2}}(?i:años)\b){_NO_DURATION}",
+        "es",
+        _grown_up,
+        words=("año",),
+    ),
     *(rule for language in _AGES for rule in _ages_of(language)),
     *map(_old_age, _OLD_YEARS),
 )

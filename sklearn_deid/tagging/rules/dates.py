@@ -28,6 +28,10 @@ _ORDINAL = r"(?:\s?(?i:(?=st|nd|rd|th)[a-z]{2})\b)?"
 _FULL = "January February March April May June July August September October November December".split()
 _SHORT = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec".split()
 MONTH = "(?i:" + "|".join([*_FULL, *_SHORT]) + ")"
+# Parts of these names, for a quick look whether a text has one.
+_IN_MONTHS = tuple(name[:3].lower() for name in _SHORT) + ("may",)
+# Parts of years.
+_IN_YEARS = ("19", "20")
 # Names of months that are neither names of people nor other words, for a month without day and year.
 _CLEAR_MONTH = "(?i:January|February|July|September|October|November|December)"
 _WEEKDAY = "(?i:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
@@ -171,12 +175,13 @@ def _date_in(language: str, kind: str, pattern: str, **more: Any) -> Rule:
 def _in_figures(language: str) -> Iterator[Rule]:
     """Rules for days and months in digits after words of a language, separated by points, by a slash, or by both."""
     before = rf"\b(?i:{_BEFORE_DAY[language]})\.?\s"
+    signs = ("/", "-")
     if language in ("de", "nb"):
         with_points = rf"{before}(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)"
         yield _date_in(language, "day-and-month-in-figures", with_points, measure=_numeric_length, keeps_stop=True)
     if language != "de":
         with_slash = rf"{before}(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}"
-        yield _date_in(language, "day-and-month-with-slash", with_slash, measure=_day_and_month_length)
+        yield _date_in(language, "day-and-month-with-slash", with_slash, measure=_day_and_month_length, words=signs)
 
 
 def _in_words(language: str) -> Iterator[Rule]:
@@ -196,10 +201,11 @@ def _in_words(language: str) -> Iterator[Rule]:
     between = rf"(?:{of}(?:(?i:año)\s)?|[\s,./-]{{1,2}})"
     month_year = rf"(?<![^\W_]){_WORD}\.?(?:{between}{year}|\s?[-/]\d{{2}}(?![\d/-])|{_SHORT_YEAR})"
     before = _BEFORE_YEAR[language].replace(" ", r"\s")
-    only_year = rf"\b(?i:{before})\s(?P<phi>{_YEAR}(?:[/-]{_YEAR})?)(?!\d)(?![-./:,]\d){_NO_UNIT}"
+    # The year first, because more texts have a word such as "in" than a year.
+    only_year = rf"(?=[12])(?<=\s){_YEAR}(?:[/-]{_YEAR})?(?!\d)(?![-./:,]\d){_NO_UNIT}"
     yield _date_in(language, "day-month", day_month, measure=measure)
     yield _date_in(language, "month-year", month_year, measure=measure)
-    yield _date_in(language, "year", only_year, priority=0)
+    yield _date_in(language, "year", only_year, priority=0, words=_IN_YEARS, after=rf"\b(?i:{before})\s")
     yield from _in_figures(language)
 
 
@@ -218,10 +224,10 @@ DATE_RULES = (
     ),
     _date(
         "date-of-birth",
-        rf"\b(?i:{_BORN})".replace(" ", r"\s")
-        + rf"[\s.:]{{1,3}}(?P<phi>\d\d\s?\d\d\s?(?:\d\d){{1,2}}|{_YEAR})(?!\d)(?![-./,:]\d){_NO_UNIT}",
+        rf"(?=\d)(?<=[\s.:])(?:\d\d\s?\d\d\s?(?:\d\d){{1,2}}|{_YEAR})(?!\d)(?![-./,:]\d){_NO_UNIT}",
         priority=2,
         measure=_birth_length,
+        after=rf"\b(?i:{_BORN})".replace(" ", r"\s") + r"[\s.:]{1,3}",
     ),
     # "12/3-19" is 12 March.
     _date(
@@ -230,8 +236,12 @@ DATE_RULES = (
         "nb",
         measure=_numeric_length,
     ),
-    _date("date-iso", rf"{_SECOND_ISO}{_YEAR}([-/.]){_DAY}\1{_DAY}{_END_ISO}", measure=_numeric_length),
-    _date("date-compact", rf"{_FREE}{_YEAR}\d{{4}}(?!\d)(?![-/.]\d)", priority=0, measure=_compact_length),
+    _date(
+        "date-iso", rf"{_SECOND_ISO}{_YEAR}([-/.]){_DAY}\1{_DAY}{_END_ISO}", measure=_numeric_length, words=_IN_YEARS
+    ),
+    _date(
+        "date-compact", rf"{_FREE}{_YEAR}\d{{4}}(?!\d)(?![-/.]\d)", priority=0, measure=_compact_length, words=_IN_YEARS
+    ),
     _date(
         "date-month-and-day-in-figures",
         # "from 8/10 to 3/10" are scores.
@@ -239,6 +249,7 @@ DATE_RULES = (
         rf"(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}{_NO_COUNT}",
         "en",
         measure=_numeric_length,
+        words=("/", "-"),
     ),
     _date(
         "date-month-day",
@@ -246,6 +257,7 @@ DATE_RULES = (
         rf"(?:,?\s{{0,2}}{_YEAR}|/\d{{2}}(?![\d/])|,?{_SHORT_YEAR})?(?!\d)",
         "en",
         measure=_day_length,
+        words=_IN_MONTHS,
     ),
     _date(
         "date-day-month",
@@ -253,37 +265,64 @@ DATE_RULES = (
         rf"(?:[\s,./-]{{0,2}}{_YEAR}|[\x1f/-]?\d{{2}}|\.?{_SHORT_YEAR})?(?!\d)",
         "en",
         measure=_day_length,
+        words=_IN_MONTHS,
     ),
-    _date("date-month-day-year", rf"\b{MONTH}([-/]){_DAY}\1(?:{_YEAR}|\d{{2}})(?!\d)", "en", measure=_day_length),
+    _date(
+        "date-month-day-year",
+        rf"\b{MONTH}([-/]){_DAY}\1(?:{_YEAR}|\d{{2}})(?!\d)",
+        "en",
+        measure=_day_length,
+        words=_IN_MONTHS,
+    ),
     # "05MAY11" in raw text has no word border after the month.
-    _date("date-day-month-glued", rf"{_FREE}{_DAY}{MONTH}(?:{_YEAR}|\d{{2}})(?!\d)", "en", measure=_day_length),
-    _date("date-year-month-day", rf"{_FREE}{_YEAR}([\s-]){MONTH}\1{_DAY}(?!\d)", "en", measure=_last_day_length),
+    _date(
+        "date-day-month-glued",
+        rf"{_FREE}{_DAY}{MONTH}(?:{_YEAR}|\d{{2}})(?!\d)",
+        "en",
+        measure=_day_length,
+        words=_IN_MONTHS,
+    ),
+    _date(
+        "date-year-month-day",
+        rf"{_FREE}{_YEAR}([\s-]){MONTH}\1{_DAY}(?!\d)",
+        "en",
+        measure=_last_day_length,
+        words=_IN_MONTHS,
+    ),
     _date(
         "date-month-year",
         rf"\b{MONTH}(?:\.?[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d){_NO_UNIT}|\.?{_SHORT_YEAR}|[/-]\d{{2}}(?![\d/-]))",
         "en",
+        words=_IN_MONTHS,
     ),
     _date(
         "date-season",
         rf"\b(?i:spring|summer|fall|autumn|winter|christmas|easter)\s(?:of\s)?{_YEAR}(?:[/-](?:{_YEAR}|\d{{2}}))?(?!\d)",
         "en",
+        words=("spring", "summer", "fall", "autumn", "winter", "christmas", "easter"),
     ),
-    _date("date-month-year-in-figures", rf"{_FREE}\d{{1,2}}[/-]{_YEAR}{_END}{_NO_UNIT}", measure=_month_length),
+    _date(
+        "date-month-year-in-figures",
+        rf"{_FREE}\d{{1,2}}[/-]{_YEAR}{_END}{_NO_UNIT}",
+        measure=_month_length,
+        words=_IN_YEARS,
+    ),
     _date(
         "date-month-year-with-point",
         rf"{_FREE}\d{{2}}\.{_YEAR}{_END}(?!\.\d){_NO_UNIT}",
         *LANGUAGES[1:],
         measure=_month_length,
     ),
-    _date("date-month-alone", rf"\b{_CLEAR_MONTH}\b", "en", priority=0, needs="yYbB"),
-    _date("date-weekday", rf"\b{_WEEKDAY}\b", "en", priority=0, needs="yY"),
+    _date("date-month-alone", rf"\b{_CLEAR_MONTH}\b", "en", priority=0, needs="yYbB", words=_IN_MONTHS),
+    _date("date-weekday", rf"\b{_WEEKDAY}\b", "en", priority=0, needs="yY", words=("day",)),
     _date(
         "date-year",
-        rf"\b(?i:in|since|of|from|until|before|after|during|year|early|late|mid|circa|noted)[\s-]"
-        rf"(?P<phi>{_YEAR}(?:[/-]{_YEAR})?)(?!\d)(?![-./:]\d){_NO_UNIT}",
+        rf"(?=[12])(?<=[\s-]){_YEAR}(?:[/-]{_YEAR})?(?!\d)(?![-./:]\d){_NO_UNIT}",
         "en",
         priority=0,
+        words=_IN_YEARS,
+        after=r"\b(?i:in|since|of|from|until|before|after|during|year|early|late|mid|circa|noted)[\s-]",
     ),
-    _date("fecha-ano", rf"\b(?i:año)\s{_YEAR}(?!\d)", "es"),
+    _date("fecha-ano", rf"\b(?i:año)\s{_YEAR}(?!\d)", "es", words=("año",)),
     *(rule for language in _BEFORE_YEAR for rule in _in_words(language)),
 )

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .rule import LANGUAGES, Rule
+from .rule import LANGUAGES, Rule, word_starts
 
 # The match must not be part of a longer number.
-_FREE = r"(?<!\d)(?<!\d[-./])"
+# The first character is looked for first: that takes a fraction of the time of looking back from each character.
+_FREE = r"(?=[\d+(])(?<!\d)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
 _US = r"(?:\+?1[-. ])?(?:\(\d{3}\)\s{0,2}|\d{3}[-. ])\d{3}[-. ]\d{4}"
 _US_LOCAL = r"\d{3}[-.]\d{4}"
@@ -69,8 +70,17 @@ def _phones_of(language: str) -> tuple[Rule, ...]:
     named, digits = (language,), _seven_to_thirteen_digits
     return (
         _phone(f"phone-{language}", free, named, 0, digits),
-        _phone(f"phone-named-{language}", of_phone, named, 2, digits),
-        Rule(f"fax-named-{language}", "phone", "FAX", of_fax, named, 2, digits),
+        _phone(f"phone-named-{language}", of_phone, named, 2, digits, words=word_starts(_NAMES)),
+        Rule(
+            f"fax-named-{language}",
+            "phone",
+            "FAX",
+            of_fax,
+            named,
+            2,
+            digits,
+            words=("fax", "faks", "telekopi", "copie"),
+        ),
     )
 
 
@@ -78,7 +88,8 @@ def _ward_phone(language: str) -> Rule:
     """Rule for the short telephone number of a ward after a keyword."""
     words = rf"(?i:\b(?:{_WARD_PHONES[language]}))\b"
     number = rf"(?P<phi>\d{{3,5}}){_END}(?![.,]\d)"
-    return _phone(f"phone-ward-{language}", rf"{words}{_SIGN}{number}", (language,), 2)
+    pattern, starts = rf"{words}{_SIGN}{number}", word_starts(_WARD_PHONES[language])
+    return _phone(f"phone-ward-{language}", pattern, (language,), 2, words=starts)
 
 
 def _seven_to_thirteen_digits(text: str) -> int:
@@ -95,6 +106,7 @@ PHONE_RULES = (
         ("en",),
         priority=0,
         measure=_seven_to_thirteen_digits,
+        words=word_starts(_NAMES_EN),
     ),
     _phone("phone-us-local", _FREE + _US_LOCAL + _END + r"(?!\.\d)", ("en",), priority=0),
     _phone(
@@ -111,6 +123,7 @@ PHONE_RULES = (
         rf"(?i:\bfax(?:ed)?)(?:\s?(?i:no|number|to))?[\s.:#]{{0,4}}(?P<phi>{_US}|{_US_LOCAL}){_END}",
         ("en",),
         priority=2,
+        words=("fax",),
     ),
     _phone("phone-es", _FREE + _ES + _END, ("es",), priority=0),
     _phone(
@@ -119,9 +132,19 @@ PHONE_RULES = (
         ("es",),
         priority=2,
         measure=_seven_to_thirteen_digits,
+        words=("tel", "tlf", "tfn", "tfs", "tf", "tln", "móvil", "movil"),
     ),
-    Rule("fax-es", "phone", "FAX", _FAX + rf"(?P<phi>{_ES}|{_ES_ANY}){_END}", ("es",), 2, _seven_to_thirteen_digits),
-    _phone("phone-abroad", rf"(?<![\w+]){_ABROAD}{_END}", LANGUAGES, 1, _seven_to_thirteen_digits),
+    Rule(
+        "fax-es",
+        "phone",
+        "FAX",
+        _FAX + rf"(?P<phi>{_ES}|{_ES_ANY}){_END}",
+        ("es",),
+        2,
+        _seven_to_thirteen_digits,
+        words=("fax",),
+    ),
+    _phone("phone-abroad", rf"(?=[+0])(?<![\w+]){_ABROAD}{_END}", LANGUAGES, 1, _seven_to_thirteen_digits),
     *(rule for language in _FORMS for rule in _phones_of(language)),
     *map(_ward_phone, _WARD_PHONES),
 )

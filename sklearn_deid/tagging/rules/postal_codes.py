@@ -26,8 +26,8 @@ def _spanish_length(text: str) -> int:
     return len(text) * (1 <= int(text[:2]) <= 52)
 
 
-def _zip(name: str, pattern: str, language: str, *more: Any) -> Rule:
-    return Rule(name, "zip", "ZIP", pattern, (language,), *more)
+def _zip(name: str, pattern: str, language: str, *more: Any, **settings: Any) -> Rule:
+    return Rule(name, "zip", "ZIP", pattern, (language,), *more, **settings)
 
 
 # A number before a capital is also "20000 Leukozyten". A house number, a comma or the start of a line stands before a
@@ -76,19 +76,27 @@ POSTAL_RULES = (
     # Letters and digits of the British and Canadian codes; "T1N 0M0" is a stage of a tumour.
     _zip(
         "zip-uk",
-        r"(?<![\w-])(?P<phi>[A-Z]{1,2}\x1f?\d(?:\d|\x1f?[A-Z])?[ \x1f]\d\x1f?[ABD-HJLNP-UW-Z]{2})(?![\w\x1f-])",
+        r"(?=[A-Z])(?<![\w-])(?P<phi>[A-Z]{1,2}\x1f?\d(?:\d|\x1f?[A-Z])?[ \x1f]"
+        r"\d\x1f?[ABD-HJLNP-UW-Z]{2})(?![\w\x1f-])",
         "en",
         0,
     ),
     _zip(
         "zip-ca",
-        r"(?<![\w-])(?!T\x1f?\d\x1f?N)(?P<phi>[A-Z]\x1f?\d\x1f?[A-Z][ \x1f]\d\x1f?[A-Z]\x1f?\d)(?![\w-])",
+        r"(?=[A-Z])(?<![\w-])(?!T\x1f?\d\x1f?N)(?P<phi>[A-Z]\x1f?\d\x1f?[A-Z][ \x1f]\d\x1f?[A-Z]\x1f?\d)(?![\w-])",
         "en",
         0,
     ),
     _zip("zip-at-ch", r"\b(?:A|CH)-(?P<phi>\d{4})(?=\s{1,2}[A-ZÄÖÜ][^\W\d_A-Z])", "de", 0),
-    _zip("zip-after-state", rf"\b{_STATE}\.?,?\s{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", "en", 1),
-    _zip("zip-named", rf"\b(?i:zip(?: code)?)[\s:]{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", "en", 2),
+    # The number first, because many more texts have a word for a state than five digits in a row.
+    _zip(
+        "zip-after-state",
+        rf"(?=\d)(?<=\s)\d{{5}}(?:-\d{{4}})?{_END}",
+        "en",
+        1,
+        after=rf"\b{_STATE}\.?,?\s{{1,3}}",
+    ),
+    _zip("zip-named", rf"\b(?i:zip(?: code)?)[\s:]{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", "en", 2, words=("zip",)),
     _zip("codigo-postal", r"\b(?i:cp|c\.p|c[óo]digo postal)[\s.:]{1,4}(?P<phi>\d{5})(?!\d)", "es", 2, _spanish_length),
     _zip(
         "codigo-postal-y-lugar",

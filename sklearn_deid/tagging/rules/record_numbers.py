@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ...surrogates.check_digits import has_valid_check_digits, luhn
-from .rule import MAYBE_SPACE, Rule
+from .rule import MAYBE_SPACE, Rule, word_starts
 
 _FREE = r"(?<!\w)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
@@ -159,7 +159,15 @@ def _named_in(language: str) -> tuple[Rule, ...]:
     )
     patterns = {kind: words.replace(" ", r"\s{1,2}") for kind, words in _NAMED[language].items()}
     return tuple(
-        _id(f"{kind.lower()}-named-{language}", kind, rf"\b(?i:{words})\b{_SIGN}{number}", (language,), 2, _long_length)
+        _id(
+            f"{kind.lower()}-named-{language}",
+            kind,
+            rf"\b(?i:{words})\b{_SIGN}{number}",
+            (language,),
+            2,
+            _long_length,
+            words=word_starts(words),
+        )
         for kind, words in patterns.items()
     )
 
@@ -171,7 +179,8 @@ def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
     body = _MIXED if mixed else _WITH_PART[language]
     prefix = r"(?i:nhc-)?" if language == "es" else ""
     pattern = rf"(?:{first}){_SIGN}{prefix}(?P<phi>{body})(?!\d)"
-    return _id(f"{kind.lower()}-named-{language}", kind, pattern, (language,), 2, _id_length)
+    starts = word_starts(words)
+    return _id(f"{kind.lower()}-named-{language}", kind, pattern, (language,), 2, _id_length, words=starts)
 
 
 _SOCIAL = r"(?i:\b(?:ssn|ss|social\ssecurity|soc\.?\s?sec))"
@@ -180,7 +189,15 @@ NUMBER_RULES = (
     *(_named("en", *row) for row in _NAMED_EN),
     *(_named("es", *row) for row in _NAMED_ES),
     # "ID" without a further word. The priority is lower than that of the rules for member and photo IDs.
-    _id("id-named", "MEDICALRECORD", rf"\bID[\s:#]{{1,3}}(?P<phi>{_DIGITS})(?!\d)", ("en",), 1, _id_length),
+    _id(
+        "id-named",
+        "MEDICALRECORD",
+        rf"\bID[\s:#]{{1,3}}(?P<phi>{_DIGITS})(?!\d)",
+        ("en",),
+        1,
+        _id_length,
+        words=("id",),
+    ),
     _id(
         "medicalrecord-with-letters-en",
         "MEDICALRECORD",
@@ -189,6 +206,7 @@ NUMBER_RULES = (
         ("en",),
         2,
         _id_length,
+        words=word_starts(_RECORD_EN),
     ),
     _id("iban", "ACCOUNT", r"(?<!\w)[A-Z]{2}\x1f?\d{2}[A-Z\d \x1f]{11,45}", priority=2, measure=_iban_length),
     _id(
@@ -198,10 +216,11 @@ NUMBER_RULES = (
         ("en",),
         2,
         _nhs_length,
+        words=("nhs",),
     ),
     # The form has no other use, so that it needs no keyword.
     _id("mbi", "HEALTHPLAN", rf"{_FREE}{_MBI}(?![^\W_])", ("en",), 2),
-    _id("npi", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length),
+    _id("npi", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length, words=("npi",)),
     _id("nif", "NATIONALID", rf"{_FREE}\d{{2}}\.?\d{{3}}\.?\d{{3}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
     _id("nie", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
     _id(
@@ -211,6 +230,7 @@ NUMBER_RULES = (
         r"(?P<phi>\d{2}[ -]\d{2}(?:[ -]{1,2}\d{3,6})?|\d{2}/\d{5,7}|\d{4,9})(?!\d)",
         ("es",),
         2,
+        words=("col",),
     ),
     _id("numero-de-colegiado-forma", "LICENSE", rf"{_FREE}\d{{2}} \d{{2}} \d{{5}}{_END}", ("es",), 0),
     # No check of the parts: readers recognise also an impossible number of this form as a social security number.
@@ -223,6 +243,7 @@ NUMBER_RULES = (
         rf"(?P<phi>\d{{3}}-?\d{{2}}-?\d{{4}}|\d{{4}}){_END}",
         ("en",),
         2,
+        words=("ss", "soc"),
     ),
     Rule(
         "seguridad-social",
@@ -232,6 +253,7 @@ NUMBER_RULES = (
         r"(?P<phi>\d{2}[ /-]?\d{5,12}(?:[ /-]\d{1,2})?|\d{6,12})(?!\d)",
         ("es",),
         2,
+        words=("nass", "nus", "nss", "seguridad"),
     ),
     Rule("seguridad-social-forma", "ssn", "SSN", rf"{_FREE}\d{{2}} \d{{8}} \d{{2}}{_END}", ("es",), 1),
     *(rule for language in _NAMED for rule in _named_in(language)),

@@ -84,6 +84,23 @@ class Rule:
         return not self.not_before or compiled(self.not_before).match(text, end) is None
 
 
+def word_starts(alternatives: str) -> tuple[str, ...]:
+    """First letters of the words of a pattern, for `Rule.words`; nothing if a word may begin in another way.
+
+    Examples
+    --------
+    >>> word_starts(r"mrn|record number|n[úu]mero"), word_starts(r"[âa]ge|alter")
+    (('mrn', 'record', 'n'), ())
+    """
+    starts = []
+    for word in alternatives.split("|"):
+        found = re.match(r"(?:\(\?:)?([^\W\d_]*)(?=([?*{])?)", word)
+        assert found is not None
+        # A letter before one of these signs may be missing.
+        starts.append((found[1][:-1] if found[2] else found[1]).casefold())
+    return tuple(dict.fromkeys(starts)) if all(starts) else ()
+
+
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """Compile a pattern and cache the result."""

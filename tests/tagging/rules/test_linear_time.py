@@ -69,6 +69,42 @@ def test_long_lists_of_look_behinds_are_tried_at_few_places(rule):
     assert len(behind) <= 8, "begin the pattern with a look-ahead for its first character"
 
 
+def spellings(items):
+    """All texts of literals that a pattern may match, with a blank sign for all other characters."""
+    texts = {""}
+    for kind, value in items:
+        if kind is constants.LITERAL:
+            more = {chr(value).casefold()}
+        elif kind is constants.SUBPATTERN:
+            more = spellings(value[-1])
+        elif kind is constants.BRANCH:
+            more = set().union(*map(spellings, value[1]))
+        elif kind is constants.MAX_REPEAT and value[1] == 1:
+            more = spellings(value[2]) | {""} if value[0] == 0 else spellings(value[2])
+        elif kind is constants.IN and all(part is constants.LITERAL for part, _ in value):
+            more = {chr(letter) for _, letter in value}
+        else:
+            more = {""} if kind in (constants.ASSERT, constants.ASSERT_NOT, constants.AT) else {"\0"}
+        # Parts that are too many lie behind the words in question.
+        texts = {a + b for a in texts for b in (more if len(more) * len(texts) < 20_000 else {"\0"})}
+    return texts
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.words and rule.family != "age-over-89"], ids=lambda rule: rule.name
+)
+def test_every_match_contains_one_of_the_words(rule):
+    """A text without the words is skipped, so that a missing word would leave PHI."""
+    texts = [text for part in (rule.pattern, rule.after) for text in [spellings(parser.parse(part))]]
+    assert any(all(any(word in text for word in rule.words) for text in some) for some in texts)
+
+
+def test_the_measure_of_words_sees_what_it_should():
+    texts = spellings(parser.parse(r"\b(?i:n[úu]m(?:ber)?|no)\s?\d{3}"))
+    assert all("n" in text for text in texts)
+    assert not all("num" in text for text in texts)
+
+
 @pytest.mark.parametrize(
     "piece",
     [
