@@ -156,7 +156,12 @@ def check_representer(X: Any, trained: str | None) -> None:
 
 def _as_vectors(row: Any, name: str, number: int) -> np.ndarray:
     try:
-        return np.asarray(row, dtype=np.float32)
+        values = np.asarray(row)
+        if values.dtype.kind == "c":  # the imaginary parts would be lost
+            raise TypeError
+        # A number that is too large becomes infinity, which is refused.
+        with np.errstate(over="ignore"):
+            return values.astype(np.float32, copy=False)
     # The message of NumPy would quote the invalid value, which may be a word of a note.
     except (TypeError, ValueError):
         raise SequenceError(f"Row {number} of '{name}' must be an array of numbers, shape (n_tokens, d).") from None

@@ -363,6 +363,8 @@ def test_a_mapped_file_stays_mapped(tmp_path):
         ([[[[1.0]]], [[1.0]]], "'X' must hold strings. Row 0 holds a list"),
         ([[[np.nan]]], "'X' holds NaN or infinity"),
         ([[[1.0]], [[np.inf]]], "'X' holds NaN or infinity"),
+        ([[[1.0]], [[1e300]]], "'X' holds NaN or infinity"),
+        ([[[1.0 + 1j]]], r"Row 0 of 'X' must be an array of numbers, shape \(n_tokens, d\)"),
     ],
 )
 def test_what_is_no_sequence_of_sentences(X, message):
