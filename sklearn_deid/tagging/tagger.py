@@ -58,6 +58,7 @@ from .training_loop import NoCriterion
 from .uniform_casing import NO_CASING, lower_uniform_casing
 from .warm_start import (
     STARTER_BIAS,
+    check_is_another,
     check_reads_words,
     compared_tags,
     is_in_another_language,
@@ -201,9 +202,10 @@ class DeidTagger(TokenTagger, TaggingNet):
         Parameters of skorch. ``optimizer``: a torch optimizer class, default `torch.optim.NAdam`. ``callbacks``: a list
         of skorch callbacks, default None. Callbacks that change the learning rate, such as
         `skorch.callbacks.LRScheduler`, have an effect only with ``callbacks__lr_decay=None``. ``warm_start``: whether
-        `fit` continues from the weights of the last `fit`, default False. ``verbose``: 0 (default) prints nothing, 1
-        prints a line for each epoch, 2 adds a progress bar. Nested parameters such as ``optimizer__weight_decay`` are
-        possible.
+        `fit` continues from the weights of the last `fit`, default False. The parameters of the network, such as
+        ``hidden_size``, ``encoder``, ``embeddings`` and ``augmenter``, then keep their effect of the first `fit`.
+        ``verbose``: 0 (default) prints nothing, 1 prints a line for each epoch, 2 adds a progress bar. Nested
+        parameters such as ``optimizer__weight_decay`` are possible.
 
     Attributes
     ----------
@@ -408,6 +410,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         goes_on = self.warm_start and self.initialized_
         if goes_on:
             self._check_like_training(X)
+            self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
         with self._own_random_stream(), self._forgotten_if_failed(not goes_on):
             if not goes_on:
                 self._begin(X, tags, groups, None, keeps=True)
@@ -493,11 +496,9 @@ class DeidTagger(TokenTagger, TaggingNet):
         self.marks_uniform_casing_ = self.lowers_uniform_casing_ and knows_marks
         self.continues_spans_ = self._broken_lines() > 0
         self.initialize()
-        if start is None:
-            self.starts_from_tagger_ = took_public_weights(self, X)
-            return
-        start_weights(self, start, *compared, kept)
-        self.starts_from_tagger_ = True
+        self.starts_from_tagger_ = start is not None or took_public_weights(self, X)
+        if start is not None:
+            start_weights(self, start, *compared, kept)
 
     def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any, start: Any, groups: Any) -> None:
         """Learn all inputs of the network that need no gradient: classes, word vectors, tokenizer, tag weights."""
@@ -534,6 +535,7 @@ class DeidTagger(TokenTagger, TaggingNet):
         check_constraints(self)
         self._autocast()  # refuses what the device cannot compute, before the word vectors are trained
         check_strategies(self)
+        check_is_another(self.warm_start_from, self)
 
     def _checked(self, X: Any, y: Any, groups: Any) -> tuple[Any, TokenSequences, np.ndarray | None]:
         """Check X, y and groups, and convert the tags to the tag scheme of the network."""
@@ -605,9 +607,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         if n is None:
             # A tagger from which the training starts has read more names of its language than could be invented.
             n = 0 if self.starts_from_tagger_ and not self.learns_another_language_ else swap.invented
-        return (
-            invent_spans(X, tags, groups, n, self._rng) if n and swap.share and isinstance(X, TokenSequences) else None
-        )
+        swaps = n and swap.share and isinstance(X, TokenSequences)
+        return invent_spans(X, tags, groups, n, self._rng) if swaps else None
 
     def _copies(self, X: TokenSequences, tokens: np.ndarray) -> AlteredCopies:
         """Copies of training sentences in other casings and layouts, and with errors."""

@@ -218,6 +218,8 @@ class TaggingNet(SequenceNet):
         """Arrays of a `SentenceDataset`: token vectors, or numbers and features of the distinct words."""
         if not isinstance(X, TokenSequences):
             return {"vectors": X.data}
+        if not self._reads_words:  # a list without any token does not show whether it holds words or vectors
+            return {"vectors": np.zeros((0, self.n_features_in_), dtype=np.float32)}
         words, distinct = distinct_words(X)
         return {"words": words, "features": self._features(distinct)}
 

@@ -89,6 +89,32 @@ def start_tagger(start: Any) -> Any:
     return model
 
 
+def check_is_another(start: Any, tagger: Any) -> None:
+    """Refuse a ``warm_start_from`` parameter that is the new tagger itself, or a model with the new tagger inside.
+
+    `fit` would forget the weights before they are copied.
+
+    Parameters
+    ----------
+    start : object
+        The ``warm_start_from`` parameter.
+    tagger : DeidTagger
+        Tagger that has this parameter.
+
+    Raises
+    ------
+    ValueError
+        If the tagger would start from itself.
+    """
+    while start is not None and not isinstance(start, (str, PathLike)):
+        if start is tagger:
+            raise ValueError(
+                "The 'warm_start_from' parameter of DeidTagger must be another model. To train this tagger further, "
+                "set warm_start=True. Or pass a copy: copy.deepcopy(tagger)."
+            )
+        start = next((getattr(start, name) for name in _INSIDE if getattr(start, name, None) is not None), None)
+
+
 def is_starter(start: Any) -> bool:
     """Whether the ``warm_start_from`` parameter of a `DeidTagger` names a model of the package.
 

@@ -342,6 +342,17 @@ class TestTraining:
         tagger = DeidTagger(**{**SMALL, "warm_start": True, "max_epochs": 2}).fit(X[:20], y[:20])
         assert len(tagger.fit(X[:20], y[:20]).history) == 4
 
+    def test_warm_start_with_other_class_weights(self, sentences):
+        """The weights of the first fit stayed in use, and wrong weights passed."""
+        X, y, _ = sentences
+        settings = {**SMALL, "warm_start": True, "max_epochs": 1}
+        plain, heavy = (DeidTagger(**settings).fit(X[:20], y[:20]) for _ in range(2))
+        plain.fit(X[:20], y[:20])
+        heavy.set_params(class_weight={"O": 50.0}).fit(X[:20], y[:20])
+        assert plain.history[-1, "train_loss"] < heavy.history[-1, "train_loss"]
+        with pytest.raises(ValueError, match="'class_weight' of DeidTagger must be"):
+            heavy.set_params(class_weight={"O": -1.0}).fit(X[:20], y[:20])
+
     def test_interrupted_training_leaves_a_usable_tagger(self, sentences):
         from skorch.callbacks import Callback
 
@@ -398,6 +409,15 @@ class TestRepresentation:
         tagger = DeidTagger(**{**SMALL, "max_epochs": 1}).fit(np.zeros((3, 2, 4)), [["O", "B-CITY"]] * 3)
         with pytest.raises(SequenceError, match="trained on vectors of width 4; X has 5"):  # was a message of torch
             tagger.predict(np.zeros((1, 2, 5)))
+
+    def test_lists_without_tokens(self):
+        """A list without any token holds neither words nor vectors: a tagger of vectors failed."""
+        rows = [["Mr", "Alder"], ["No", "pain"]] * 4
+        for X in (rows, TokenVectors.from_rows([np.ones((2, 4))] * 8)):
+            tagger = DeidTagger(**{**SMALL, "max_epochs": 1}).fit(X, [["O", "B-PATIENT"], ["O", "O"]] * 4)
+            for empty in ([], [[], []], [np.zeros((0, 4))], TokenVectors.from_rows([[]])):
+                assert [len(row) for row in tagger.predict(empty)] == [0] * len(empty)
+                assert [row.shape for row in tagger.predict_proba(empty)] == [(0, 2)] * len(empty)
 
     def test_tokens_only_tagger_refuses_vectors(self, fitted):
         with pytest.raises(SequenceError, match="trained on tokens"):

@@ -57,6 +57,17 @@ def test_training_begins_with_the_predictions_of_the_start(source):
     assert all(np.allclose(a, b, atol=1e-4) for a, b in zip(new.predict_proba(X), source.predict_proba(X), strict=True))
 
 
+def test_a_tagger_does_not_start_from_itself(source):
+    """`fit` had forgotten the weights before they were copied, and the tagger was lost."""
+    for around in (lambda tagger: tagger, FrozenEstimator, NoteDeidentifier):
+        tagger = deepcopy(source)
+        tagger.warm_start_from = around(tagger)
+        with pytest.raises(ValueError, match="must be another model. To train this tagger further, set warm_start"):
+            tagger.fit(X, Y)
+        assert tagger.predict(X).tolist() == source.predict(X).tolist()
+    assert still(deepcopy(source)).fit(X, Y).predict(X).tolist() == source.predict(X).tolist()
+
+
 def test_a_start_without_lists_gets_those_of_the_language_of_the_notes(source, tmp_path):
     rows = [["Se", "ve", "a", "García", "desde", "el", "lunes", "por", "la", "fiebre", "en", "Toledo"]] * 3
     tags = [[*["O"] * 3, "B-PATIENT", *["O"] * 7, "B-CITY"], [*["O"] * 3, "B-DOCTOR", *["O"] * 8], ["O"] * 12]
