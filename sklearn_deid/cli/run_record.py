@@ -250,13 +250,20 @@ class RunRecord:
         stream = open(os.open(self.path, flags, 0o600), "ab+")
         try:
             _lock_file(stream)
-        except OSError:
+        except OSError as error:
             stream.close()
-            raise DeidError(
-                "Another run is writing to this output. Wait until it has ended, or use another --output.",
-                path=str(self.path),
-            ) from None
+            raise DeidError(_lock_problem(error), path=str(self.path)) from None
         self._stream = stream
+
+
+def _lock_problem(error: OSError) -> str:
+    # A lock of another process is one of these, on each system. Some network drives know no locks.
+    if isinstance(error, BlockingIOError | PermissionError):
+        return "Another run is writing to this output. Wait until it has ended, or use another --output."
+    return (
+        f"The record of the run cannot be locked: {error.strerror}. A second run into this output would not be "
+        "noticed. Write to another drive, and copy the output from there."
+    )
 
 
 def _told(note: Document) -> str:

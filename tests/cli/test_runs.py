@@ -1,6 +1,7 @@
 """No run takes anything for its output that it has not made from this note, with this model and these options."""
 
 import base64
+import errno
 import json
 import os
 import quopri
@@ -146,6 +147,24 @@ def test_outputs_of_notes_that_are_gone_are_counted(run, command, tmp_path, note
     assert (code, "2 outputs of the earlier run stay whose notes are not there any more" in err) == (0, True)
     assert "outputs of the earlier run" not in run(*command(output), "--overwrite")[2]
     assert notes[0].doc_id not in str(everything(tmp_path, output))
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (errno.ENOLCK, "The record of the run cannot be locked: No locks available. A second run"),
+        (errno.EACCES, "Another run is writing to this output"),  # a lock of another process on some network drives
+    ],
+)
+def test_a_drive_without_locks_is_not_taken_for_another_run(tmp_path, monkeypatch, number, message):
+    """The message was to wait for a run that did not exist."""
+
+    def refused(stream):
+        raise OSError(number, "No locks available")
+
+    monkeypatch.setattr("sklearn_deid.cli.run_record._lock_file", refused)
+    with pytest.raises(DeidError, match=message):
+        RunRecord(tmp_path / "out").open({})
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
