@@ -29,7 +29,8 @@ class DocumentSource:
     Raises
     ------
     DeidError
-        If there is no such file or folder.
+        If there is no such file or folder, or if the folder has no file to read: a wrong folder, or one whose files are
+        in sub-folders, would look redacted.
     """
 
     noun = "file"
@@ -40,6 +41,8 @@ class DocumentSource:
         entries = sorted(path.iterdir()) if path.is_dir() else []
         shown = [entry for entry in entries if not entry.name.startswith(".") and not _is_folder(entry)]
         files = [entry for entry in shown if not _is_lock(entry)] if path.is_dir() else [path]
+        if not files:
+            raise DeidError("The folder holds no file. Files in folders inside of it are not read.", path=str(path))
         #: Files by their names, which are the ids of the notes.
         self.paths = {file.name: file for file in files}
         self.expected: set[str] = set()

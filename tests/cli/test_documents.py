@@ -72,6 +72,17 @@ def test_lock_files_of_word_are_left_out_and_sub_folders_are_named(redact, notes
     assert "~$a.docx" in contents(tmp_path / "out")
 
 
+def test_a_folder_without_files_is_an_error(redact, tmp_path):
+    """A folder for each patient: no letter was read, and exit code 0 and an empty folder looked like success."""
+    source = tmp_path / "letters"
+    (source / "patient-1").mkdir(parents=True)
+    (source / "patient-1" / "a.txt").write_text(MAIL)
+    (source / "~$a.docx").write_bytes(b"\x04Owner" + bytes(156))
+    code, _, err = redact("--documents", source=source)
+    assert (code, "The folder holds no file. Files in folders inside of it are not read." in err) == (2, True), err
+    assert not (tmp_path / "out").exists()
+
+
 def test_names_that_are_one_on_the_disk_lose_no_file(run, rules, tmp_path, monkeypatch):
     """An output on a disk that ignores case: the second file replaced the first one, and both counted as redacted."""
     folder = tmp_path / "two"
