@@ -3,6 +3,7 @@ name in its notes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from ..exceptions import ExchangeError
 from ..federated.record import ExchangeRecord
-from ..federated.tagger_learner import tagger_from_vector
+from ..federated.tagger_learner import tagger_from_vector, tagger_layout, vector_of_tagger
 from ..text import Corpus
 
 # Number of uploads of a site from which its models are rebuilt: the last uploads reveal most.
@@ -65,6 +66,36 @@ def rebuilt_models(record: ExchangeRecord, model: Any, site: str, n_seen: int = 
     if not vectors:
         raise ExchangeError(f"The record has no update of the site {site!r} after a download of all parameters.")
     return [tagger_from_vector(model, clone(model), vector) for vector in vectors[-n_seen:]]
+
+
+def shuffled_models(models: Mapping[str, Sequence[Any]], rng: np.random.Generator) -> dict[str, list[Any]]:
+    """Models that differ as much as the last models of the sites, and know nothing of the difference of their notes.
+
+    The differences of each parameter are in random order. An attack on these models is a control: the AUC of the
+    control shows how far an AUC differs from 0.5 by chance. Forms of one name count as several candidates, so that this
+    distance is larger than for independent candidates.
+
+    Parameters
+    ----------
+    models : mapping of str to list of DeidTagger
+        Models of each site (`rebuilt_models`).
+    rng : Generator
+        Generator of the random order.
+
+    Returns
+    -------
+    dict of str to list of DeidTagger
+        One model for each site.
+    """
+    last = {site: own[-1] for site, own in models.items()}
+    vectors = {site: vector_of_tagger(model) for site, model in last.items()}  # shape of each: (n,)
+    middle = np.mean(list(vectors.values()), axis=0)
+    shuffled = {}
+    for site, model in last.items():
+        ends = np.cumsum([math.prod(shape) for shape in tagger_layout(model).shapes])[:-1]
+        parts = [rng.permutation(part) for part in np.split(vectors[site] - middle, ends)]
+        shuffled[site] = [tagger_from_vector(model, clone(model), middle + np.concatenate(parts))]
+    return shuffled
 
 
 def name_attack(models: Mapping[str, Sequence[Any]], names: Mapping[str, Collection[str]]) -> dict[str, float]:

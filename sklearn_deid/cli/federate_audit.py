@@ -14,6 +14,8 @@ from .failures import DONE
 from .options import ANNOTATED, add_command, add_machine_options, add_seed, named_value, set_machine
 
 _LABELS = ("PATIENT", "DOCTOR")
+# Repetitions of each attack on shuffled models: 30 AUCs of three sites.
+_N_CONTROLS = 10
 _DESCRIPTION = """\
 Attack the exchange that the server has recorded (plan --keep-exchange), as a host could: whose name is this,
 whose word is this, and which characters, shapes and labels occurred at a site. The notes of the sites are
@@ -51,6 +53,7 @@ def add_audit_step(steps: Any) -> None:
 def audit(arguments: argparse.Namespace) -> int:
     """Attack the record, and print what a host learns."""
     from ..audit import AdversarialPrivacyAuditor
+    from ..audit.attacks.updates import NO_PAIR
     from ..federated.sites import recorded_ensemble, site_events
     from ..io import read_gold
 
@@ -70,28 +73,58 @@ def audit(arguments: argparse.Namespace) -> int:
                 f"The record lacks {n_lost} of {counted(row['uploads'], 'update')} of {site}, because the server was "
                 "killed in a session. A host knows more than these attacks: repeat the rehearsal."
             )
-    for line in _attacks_of_the_host(ensemble, corpora, arguments.label or _LABELS):
+    for line in _attacks_of_the_host(ensemble, corpora, arguments.label or _LABELS, arguments.seed or 0):
         print(line)
     parts = [corpus.to_sentences() for corpus in corpora.values()]
     X = [sentence for part in parts for sentence in part.X]
     y = [tags for part in parts for tags in part.y]
     owners = np.repeat(list(corpora), [len(part.X) for part in parts])
-    show_report(AdversarialPrivacyAuditor(random_state=arguments.seed or 0).audit(ensemble, X, y, owners))
+    report = AdversarialPrivacyAuditor(random_state=arguments.seed or 0).audit(ensemble, X, y, owners)
+    show_report(report)
+    if any(result.reason in NO_PAIR.values() for result in report.results):
+        print(
+            "The score says nothing about the updates: the same characters, word shapes or labels occurred at all "
+            "sites, so that some attacks had nothing to compare. Read the AUCs."
+        )
     return DONE
 
 
-def _attacks_of_the_host(ensemble: Any, corpora: dict[str, Any], labels: tuple[str, ...]) -> list[str]:
-    """Lines with the AUC of the attacks that use rebuilt models."""
-    from ..audit.site_models import name_attack, names_of, rebuilt_models, word_attack, words_of
+def _attacks_of_the_host(ensemble: Any, corpora: dict[str, Any], labels: tuple[str, ...], seed: int) -> list[str]:
+    """Lines with the AUC of the attacks that use rebuilt models, and of the same attacks on shuffled models."""
+    from ..audit.site_models import name_attack, names_of, rebuilt_models, shuffled_models, word_attack, words_of
 
-    model = ensemble.global_estimator_
+    model, rng = ensemble.global_estimator_, np.random.default_rng(seed)
     models = {site: rebuilt_models(ensemble.exchange_, model, site) for site in corpora}
-    found = {f"names, {label}": name_attack(models, _of_each(corpora, names_of, label)) for label in labels}
-    found["words outside of PHI"] = word_attack(models, _of_each(corpora, words_of))
-    return [
-        f"whose is it? {what}: AUC {', '.join(f'{site} {value:.3f}' for site, value in values.items()) or 'none'}"
-        for what, values in found.items()
-    ]
+    controls = [shuffled_models(models, rng) for _ in range(_N_CONTROLS)]
+    attacks: dict[str, tuple[Any, dict[str, set[str]]]]
+    attacks = {f"names, {label}": (name_attack, _of_each(corpora, names_of, label)) for label in labels}
+    attacks["words outside of PHI"] = word_attack, _of_each(corpora, words_of)
+    lines, n_beyond, n_all = [], 0, 0
+    for what, (attack, candidates) in attacks.items():
+        found = attack(models, candidates)
+        # The largest distance from 0.5 that the attack has on models without any knowledge.
+        reach = max((abs(auc - 0.5) for one in controls for auc in attack(one, candidates).values()), default=0.0)
+        n_beyond, n_all = n_beyond + sum(abs(auc - 0.5) > reach for auc in found.values()), n_all + len(found)
+        chance = f"; by chance {0.5 - reach:.3f} to {0.5 + reach:.3f}" if found else ""
+        lines.append(f"whose is it? {what}: AUC {_listed(found) or 'none'}{chance}")
+    return [*lines, _conclusion(n_beyond, n_all, len(corpora) * _N_CONTROLS + 1)] if n_all else lines
+
+
+def _listed(found: dict[str, float]) -> str:
+    return ", ".join(f"{site} {auc:.3f}" for site, auc in found.items())
+
+
+def _conclusion(n_beyond: int, n_all: int, one_of: int) -> str:
+    if not n_beyond:
+        return (
+            f"0 of {counted(n_all, 'AUC')} beyond the range of chance: these attacks found nothing. Other attacks "
+            "can be more successful."
+        )
+    return (
+        f"{n_beyond} of {counted(n_all, 'AUC')} beyond the range of chance. Of models that know nothing about the "
+        f"notes, about 1 of {one_of} AUCs is beyond the range. An AUC below the range reveals as much as one above the "
+        "range."
+    )
 
 
 def _of_each(corpora: dict[str, Any], found_in: Any, *arguments: Any) -> dict[str, set[str]]:

@@ -96,6 +96,11 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
     return tagger
 
 
+def vector_of_tagger(tagger: DeidTagger) -> np.ndarray:
+    """Return the weights of a fitted tagger in the order of `tagger_layout`, shape (n,), float32."""
+    return tagger_layout(tagger).flatten(_parameters(tagger))
+
+
 class TaggerLearner:
     """Learner of a `federated.Worker` that trains a `DeidTagger`.
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from sklearn_deid import DeidTagger
-from sklearn_deid.audit.site_models import name_attack, rebuilt_models, word_attack
+from sklearn_deid.audit.site_models import name_attack, rebuilt_models, shuffled_models, word_attack
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import ExchangeRecord, SparseUpdate
-from sklearn_deid.federated.tagger_learner import tagger_layout
+from sklearn_deid.federated.tagger_learner import tagger_from_vector, tagger_layout, vector_of_tagger
 
 NAMES = {"a": {"Ada Alder", "Bo Birch", "Both Of"}, "b": {"Cy Cedar", "Di Dahlia", "Both Of"}}
 
@@ -58,6 +59,19 @@ def test_a_site_keeps_the_parameters_that_it_does_not_fetch(tagger):
         short.add(*sent)
     with pytest.raises(ExchangeError, match="no update of the site 'a' after a download of all parameters"):
         rebuilt_models(short, tagger, "a")
+
+
+def test_a_control_has_the_differences_of_the_sites_in_another_order(tagger):
+    layout, rng = tagger_layout(tagger), np.random.default_rng(0)
+    vectors = dict(zip("ab", rng.normal(size=(2, layout.size)).astype(np.float32), strict=True))
+    models = {site: [tagger, tagger_from_vector(tagger, clone(tagger), own)] for site, own in vectors.items()}
+    shuffled = shuffled_models(models, rng)
+    middle = (vectors["a"] + vectors["b"]) / 2
+    for site, [model] in shuffled.items():
+        before, after = (layout.unflatten(own - middle) for own in (vectors[site], vector_of_tagger(model)))
+        for name in layout.names:
+            np.testing.assert_allclose(np.sort(after[name], axis=None), np.sort(before[name], axis=None), atol=1e-5)
+        assert np.mean(np.abs(vector_of_tagger(model) - vectors[site])) > 0.5
 
 
 class Knowing:

@@ -1,6 +1,7 @@
 """``sklearn-deid federate audit``: attacks on the exchange that the server of a federation has kept."""
 
 import json
+import re
 
 import pytest
 
@@ -72,6 +73,10 @@ def test_every_message_is_kept_and_attacked(kit, capsys):
     assert "whose is it? names, PATIENT: AUC site-1 " in out
     assert "whose is it? words outside of PHI: AUC site-1 " in out
     assert "updates: " in out and "None" not in out and "lacks" not in out
+    # Nobody could tell an AUC of few names from chance.
+    assert len(re.findall(r"whose is it\? .*; by chance 0\.\d{3} to \d\.\d{3}\n", out)) == 3
+    assert re.search(r"^\d of 6 AUCs beyond the range of chance", out, re.MULTILINE)
+    assert "says nothing about the updates" not in out
     assert main(["federate", "audit", str(kit), *notes[:2]]) == 2
     assert "updates of site-1, site-2" in capsys.readouterr().err
     # The first folder of a site was left out without a word.
@@ -87,9 +92,13 @@ def test_a_record_without_the_updates_of_a_killed_server(kit, capsys):
         if (message.worker, message.epoch) != ("site-2", 2):
             short.add(*message)
     short.save(kit / EXCHANGE)
-    notes = [word for site in SITES for word in ("--notes", f"{site}={site}")]
+    # As of sites with many notes: all characters, shapes and labels occur at each of them.
+    notes = [word for site in SITES for word in ("--notes", f"{site}=site-1")]
     assert main(["federate", "audit", str(kit), *notes]) == 0
-    assert "The record lacks 1 of 2 updates of site-2, because the server was killed" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "The record lacks 1 of 2 updates of site-2, because the server was killed" in out
+    assert "whose is it? names, PATIENT: AUC none\n" in out and "range of chance" not in out
+    assert "Score: 0.00" in out and "The score says nothing about the updates: the same characters" in out
 
 
 def test_nothing_is_kept_without_the_agreement(kit, capsys):

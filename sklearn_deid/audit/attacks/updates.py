@@ -160,7 +160,8 @@ _KINDS = {
     "span": "words in the span of the gradient of the input layer",
 }
 _POSITIVE_BAR = 0.99
-_NO_PAIR = {
+# Reasons why an attack has nothing to compare.
+NO_PAIR = {
     "rows": "No update has both rows that occurred and something to compare them with.",
     "updates": "The same rows occurred in all updates, so that no update has something to compare them with.",
 }
@@ -379,7 +380,7 @@ class UpdateLeakageAttack(AuditAttack):
             matched = _matched(present, rng)
             drawn = [pair for i, j in matched for pair in _pairs_of_updates(present, i, j, self.n_pairs, rng)]
         if not drawn:
-            raise ValueError(_NO_PAIR[self.against])
+            raise ValueError(NO_PAIR[self.against])
         return _Pairs(*np.array(drawn, dtype=np.int64).T)
 
     def _positive(self, present: list[frozenset[int]], shape: tuple[int, ...], rng: np.random.Generator) -> Estimate:
