@@ -14,6 +14,7 @@ from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 from .check_results import BITS_LEVEL, NOISE_LEVEL, check_result
 from .declaration import AttackPreset, timed
+from .low_bit_relations import relation_checks
 from .noise_by_property import property_checks
 from .noise_checks import Check, alarms, noise_checks
 from .noise_residuals import noise_size, released_with, standardised
@@ -26,6 +27,7 @@ PLACES = ("place in the call", "distance to the end of the call")
 _ALSO_ORDERED = (*PLACES, "length of the word")
 _CONTROL_TOKENS = 2000
 _NO_NOISE, _MOST_NAMED = 0.1, 6
+_NEIGHBOURS = 1024  # tokens whose low bits are compared with those of the next token
 # Tests that also fail if another size was estimated slightly wrong.
 _OF_THE_SIZE = (
     *("size", "shape", "tails", "sizes of tokens", "small noise"),
@@ -97,7 +99,8 @@ class NoiseAttack(UntrainedAttack):
     has these properties, the distribution of each test statistic is known. All tests together raise a false alarm with
     probability .001. Vectors of length 1 are completed by a random length from its exact distribution (see
     ``noise_residuals``). Whole numbers of grid steps must explain the vectors, and the low bits of these numbers must
-    not depend on the tokens (see ``noise_steps``).
+    not depend on the tokens (see ``noise_steps``) or follow from bits of the same or the previous token (see
+    ``low_bit_relations``).
 
     For networks with noise at the input the distribution has no closed form. The attacker then makes a second release
     with the published network, and compares sizes and neighbouring tokens of both releases sentence by sentence
@@ -214,8 +217,19 @@ class NoiseAttack(UntrainedAttack):
         tokens, steps, faults = whole_steps(released.vectors, template)
         groups = {name: group[tokens] for name, group in released.groupings.items()}
         some = replace(template, mean=template.mean[tokens])
-        failed, n_checks = alarms(step_checks(steps, groups, some), BITS_LEVEL)
+        checks = [*step_checks(steps, groups, some), *self._relations(released, template)]
+        failed, n_checks = alarms(checks, BITS_LEVEL)
         return [*faults, *_named(failed)], n_checks + 1
+
+    def _relations(self, released: NoisyVectors, template: NoiseTemplate) -> list[Check]:
+        """Tests of low bits of neighbours: of the first tokens, because the steps of all tokens are searched only in
+        part."""
+        first = replace(template, mean=template.mean[:_NEIGHBOURS])
+        tokens, steps, _ = whole_steps(released.vectors[:_NEIGHBOURS], first)
+        known, sentence = np.rint(first.mean / template.grid)[tokens], released.groupings["sentence"][tokens]
+        # Tokens without steps leave gaps, behind which no token is a neighbour.
+        run = sentence + len(sentence) * np.cumsum(np.diff(tokens, prepend=-1) != 1)
+        return list(relation_checks(steps, known, run, float(template.std.min() / template.grid)))
 
     def _checks(self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator) -> list[Check]:
         z = standardised(released.vectors, template, rng)
