@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
@@ -22,6 +23,8 @@ from skorch import NeuralNet
 # Prefixes of the dunder parameters that skorch handles. The estimator itself sets the module and the criterion.
 _SKORCH_PREFIXES = ("optimizer", "callbacks", "iterator_train", "iterator_valid")
 _AT_NEXT_FIT = ("iterator_train", "iterator_valid")
+# Process that has computed with PyTorch; in a forked process, the parent.
+_computes_in: int | None = None
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
@@ -34,6 +37,19 @@ def resolve_device(device: str | torch.device) -> torch.device:
         raise ValueError(
             f"The 'device' parameter must be 'auto', 'cpu', 'cuda' or another device of torch. Got {device!r} instead."
         ) from None
+
+
+def _use_one_thread_if_forked() -> None:
+    """In a process that was forked after a computation, let PyTorch compute with one thread.
+
+    A fork copies no threads. OpenMP would wait forever for the threads of the parent, for example in the workers of a
+    server that loads a model before it forks.
+    """
+    global _computes_in
+    process = os.getpid()
+    if _computes_in not in (None, process):
+        torch.set_num_threads(1)
+    _computes_in = process
 
 
 @contextmanager
@@ -51,6 +67,7 @@ def plain_torch() -> Iterator[None]:
     ...     torch.ones(1, requires_grad=True).requires_grad
     True
     """
+    _use_one_thread_if_forked()
     with ExitStack() as stack:
         stack.enter_context(torch.inference_mode(False))
         for kind in ("cpu", "cuda"):

@@ -113,31 +113,40 @@ def test_what_is_no_grid(step):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 def test_a_forked_process_trains_while_another_thread_of_its_parent_trains():
+    """Neither the lock nor the threads of OpenMP, which the parent has used, exist in the forked process."""
     code = """
 import os, signal, threading
 import numpy as np
 import torch
 from sklearn_deid._randomness import own_torch_stream
 
+torch.set_num_threads(2)
+
 def stream():
     return own_torch_stream(np.random.default_rng(0), torch.device("cpu"))
 
 has_begun, may_end = threading.Event(), threading.Event()
+
+def compute():
+    torch.ones(10**6).exp().sum()  # enough for two threads
 
 def train():
     with stream():
         has_begun.set()
         may_end.wait()
 
+with stream():
+    compute()
 threading.Thread(target=train).start()
 has_begun.wait()
 child = os.fork()
 if not child:
     signal.alarm(60)
     with stream():
+        compute()
         os._exit(0)
 status = os.waitpid(child, 0)[1]
 may_end.set()
-raise SystemExit(os.waitstatus_to_exitcode(status) != 0)
+raise SystemExit(os.waitstatus_to_exitcode(status) != 0 or torch.get_num_threads() != 2)
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
