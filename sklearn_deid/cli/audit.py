@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import CorpusFormatError, DeidError
+from ..text.patient_ids import known_id
 from .audit_redacted import add_redacted_options, run_redacted
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD, one_line
@@ -16,6 +18,7 @@ from .reading import add_corpus_options, left_out_shown, read_annotated
 
 if TYPE_CHECKING:
     from ..audit.report import AuditReport
+    from ..text import Corpus
 
 _SUFFIXES = (".html", ".md", ".json")
 SUMMARY = "attack private vectors before you share them"
@@ -123,6 +126,8 @@ def _audit(arguments: argparse.Namespace, errors: list[CorpusFormatError]) -> in
     representer = None if arguments.representer is None else _representer(arguments, device)
     result = None if arguments.corpus is None else read_annotated(arguments)
     errors += [] if result is None else result.errors
+    if result is not None and not arguments.quiet:
+        _say_unknown_patients(result.corpus)
     data = None if result is None else result.corpus.to_sentences()
     notes = (None, None, None) if data is None else (data.X, data.y, data.groups)
     auditor = AdversarialPrivacyAuditor(
@@ -143,6 +148,17 @@ def _audit(arguments: argparse.Namespace, errors: list[CorpusFormatError]) -> in
         print(f"Report saved in {path}")
     failed = bool(report.blocking_issues) or (arguments.fail_under is not None and report.score < arguments.fail_under)
     return SOME_WITHHELD if failed or errors else DONE
+
+
+def _say_unknown_patients(corpus: Corpus) -> None:
+    """Print how many notes count as a patient of their own because their patient is unknown."""
+    unknown = sum(known_id(document.patient_id) is None for document in corpus)
+    if unknown:
+        print(
+            f"{unknown} of {len(corpus)} notes have no patient id. Each of these notes counts as a patient: if "
+            "patients have several notes or copies of notes, the intervals are too narrow, and the score is too high.",
+            file=sys.stderr,
+        )
 
 
 def _representer(arguments: argparse.Namespace, device: str) -> Any:

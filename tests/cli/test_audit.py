@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn_deid import (
     save_representation,
     write_corpus,
 )
+from sklearn_deid.audit import AttackResult, AuditReport
 from sklearn_deid.audit.attacks import SeedSearch
 from sklearn_deid.embeddings import read_word_vectors
 from sklearn_deid.representations import WordClassRepresenter
@@ -80,6 +82,21 @@ def test_report_is_printed_and_written_and_the_same_seed_gives_the_same(run, fol
     assert_no_note_text(out + err + "".join(file.read_text(encoding="utf-8") for file in files), corpus)
     _, again, err = run(*command(folder, "--seed", "3", "--quiet"))
     assert again == "".join(line for line in out.splitlines(True) if "Report saved in" not in line) and err == ""
+
+
+@pytest.mark.parametrize("known", [12, 9])
+def test_notes_without_a_patient_are_stated(run, folder, corpus, tmp_path, monkeypatch, known):
+    """Each counted as a patient without a word: with several notes of a patient, the score was too high."""
+    monkeypatch.setattr("sklearn_deid.audit.privacy_auditor.AdversarialPrivacyAuditor._attacked", _nothing_attacked)
+    notes = [replace(note, patient_id=note.patient_id if i < known else None) for i, note in enumerate(corpus)]
+    write_corpus(notes, tmp_path / "notes.jsonl", format="jsonl")
+    _, _, err = run("audit", tmp_path / "notes.jsonl", *command(folder)[2:])
+    stated = f"{12 - known} of 12 notes have no patient id. Each of these notes counts as a patient"
+    assert (stated in err) == (known < 12) == ("no patient id" in err)
+
+
+def _nothing_attacked(*_):
+    return AuditReport([AttackResult.skipped("none", "representation", "Nobody.", "share", "a test")])
 
 
 def test_no_result_is_lost_if_the_report_cannot_be_written(run, folder, tmp_path, monkeypatch):
