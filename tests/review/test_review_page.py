@@ -424,6 +424,24 @@ def test_all_buttons_are_reached_by_keys_and_keys_work_after_each_choice(opened,
     assert opened.text("#name") == "n2"
 
 
+def test_keys_leave_a_list_of_more_notes_than_rows(page, tmp_path):
+    """Tab at the last row scrolled the list, the new rows had no focus, and Tab began again at the first row."""
+    from selenium.webdriver import ActionChains, Keys
+
+    write_review_page(tmp_path / "page.html", [Document(f"n{n}", "Seen by Birch.") for n in range(60)], LABELS)
+    page.open(tmp_path / "page.html")
+    active = "return document.activeElement.id || document.activeElement.dataset.note"
+    page.driver.execute_script("document.getElementById('help-button').focus()")
+    ActionChains(page.driver).send_keys(Keys.TAB).perform()
+    assert page.driver.execute_script(active) == "0"
+    page.press("n", "n")
+    assert page.driver.execute_script(active) == "2" and page.text("#name") == "n2", "the new row keeps the focus"
+    ActionChains(page.driver).send_keys(Keys.TAB).perform()
+    assert page.driver.execute_script(active) == "label"
+    page.click("#rows button[data-note='4'] bdi")
+    assert page.driver.execute_script(active) == "note" and page.text("#name") == "n4", "Enter accepts a span"
+
+
 def test_shift_with_an_arrow_extends_the_selection(opened):
     """The keys chose another span instead, and "M" marked the shorter selection."""
     from selenium.webdriver.common.keys import Keys

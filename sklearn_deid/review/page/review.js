@@ -307,12 +307,15 @@
   // The list holds only the rows that are in view.
   function showRows() {
     const box = byId("list"), first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
+    const hadFocus = byId("rows").contains(document.activeElement);
     const stop = Math.min(notes.length, first + Math.ceil((box.clientHeight || 600) / ROW) + 10);
     const rows = document.createDocumentFragment();
     for (let index = first; index < stop; index++) {
       const row = document.createElement("button");
       row.dataset.note = index;
       row.title = notes[index].id; // a long id is cut
+      // Tab stops at one row only: at the last row in view the list scrolls, new rows lose the focus, and Tab starts again.
+      row.tabIndex = index === now ? 0 : -1;
       row.append(work[index].done ? "\u2713 " : "", isolated(notes[index].id), ` (${work[index].spans.length})`);
       row.className = (work[index].done ? "done" : "") + (index === now ? " now" : "");
       rows.append(row);
@@ -320,6 +323,7 @@
     byId("space").style.height = `${notes.length * ROW}px`;
     byId("rows").style.top = `${first * ROW}px`;
     byId("rows").replaceChildren(rows);
+    if (hadFocus) byId("rows").querySelector(".now")?.focus({ preventScroll: true });
   }
 
   function showAll() {
@@ -489,7 +493,9 @@
   byId("list").addEventListener("scroll", showRows);
   byId("rows").addEventListener("click", (event) => {
     const row = event.target.closest("button");
-    if (row) goTo(Number(row.dataset.note));
+    if (!row) return;
+    goTo(Number(row.dataset.note));
+    byId("note").focus({ preventScroll: true });
   });
   byId("note").addEventListener("click", (event) => {
     if (event.target.dataset.span !== undefined && getSelection().isCollapsed) choose(Number(event.target.dataset.span));
