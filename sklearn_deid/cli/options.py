@@ -195,6 +195,7 @@ def _whole_number(least: int, most: float, wanted: str) -> Callable[[str], int]:
 count = _whole_number(1, math.inf, "of at least 1")
 three_or_more = _whole_number(3, math.inf, "of at least 3")
 port = _whole_number(1, 65535, "from 1 to 65535")
+days = _whole_number(1, 36_500, "of days from 1 to 36500")  # the shifts that `SurrogateSettings` allows
 seed = _whole_number(0, 2**32 - 1, "from 0 to 4294967295")
 share = _number(lambda value: 0 < value < 1, "a number between 0 and 1, such as 0.2")
 level = _number(lambda value: 0.5 <= value < 1, "a number of at least 0.5 and below 1, such as 0.95")

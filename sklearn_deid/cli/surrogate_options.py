@@ -28,7 +28,7 @@ from ..text import Document, Span
 from .annotating import Result
 from .mapped_surrogates import MappedSurrogates
 from .note_output import check_apart, check_no_work_file
-from .options import count
+from .options import days
 
 
 def add_surrogate_options(parser: ArgumentParser) -> None:
@@ -46,7 +46,10 @@ def add_surrogate_options(parser: ArgumentParser) -> None:
         help="language of the surrogates (default: auto, from the first note of each patient)",
     )
     group.add_argument(
-        "--date-shift", type=count, metavar="DAYS", help="largest shift of the dates of a patient (default: 3650)"
+        "--date-shift",
+        type=days,
+        metavar="DAYS",
+        help="largest shift of the dates of a patient, at most 36500 (default: 3650)",
     )
     group.add_argument(
         "--mapping",

@@ -165,6 +165,18 @@ def test_wrong_options(run, raw, model, tmp_path, monkeypatch, options, message)
     assert not (tmp_path / "out").exists()
 
 
+def test_shifts_that_no_engine_accepts_are_wrong_usage(run, raw, model, tmp_path):
+    """Too large a shift ended with a traceback, whose message was hidden as possible text of a note."""
+    longest = surrogate_options.days("36500")
+    assert SurrogateEngine(date_shift=longest).settings.date_shift == longest
+    with pytest.raises(ValueError, match="36500"):
+        SurrogateEngine(date_shift=longest + 1)
+    command = ("redact", raw, "--model", model, "--output", tmp_path / "out", "--mode", "surrogate")
+    code, _, said = run(*command, "--date-shift", longest + 1)
+    assert code == 2 and "must be a whole number of days from 1 to 36500, not '36501'" in said
+    assert not (tmp_path / "out").exists() and "Traceback" not in said
+
+
 def test_key_among_the_notes_is_refused(run, raw, model, tmp_path):
     options = ("--mode", "surrogate", "--key-file", raw / "key")
     code, _, err = run("redact", raw, "--model", model, "--output", tmp_path / "out", *options)
