@@ -239,6 +239,12 @@ DATE_RULES = (
     _date(
         "date-iso", rf"{_SECOND_ISO}{_YEAR}([-/.]){_DAY}\1{_DAY}{_END_ISO}", measure=_numeric_length, words=_IN_YEARS
     ),
+    # A month from 01 to 12; "2010-12" may also be two years.
+    _date(
+        "date-year-and-month",
+        rf"{_FREE}(?<![A-Za-z][-/]){_YEAR}[-/](?:0[1-9]|1[0-2]){_END}(?![.,:]\d){_NO_UNIT}",
+        words=_IN_YEARS,
+    ),
     _date(
         "date-compact", rf"{_FREE}{_YEAR}\d{{4}}(?!\d)(?![-/.]\d)", priority=0, measure=_compact_length, words=_IN_YEARS
     ),

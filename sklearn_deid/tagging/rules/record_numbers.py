@@ -47,6 +47,23 @@ def _npi_length(text: str) -> int:
     return len(text) * (luhn("80840" + text[:-1]) == text[-1])
 
 
+def _cpf_length(text: str) -> int:
+    """Length of a Brazilian CPF (eleven digits), if both check digits are correct.
+
+    The usual signs ("123.456.789-09") have no other use: readers recognise also a number with a typing error.
+    """
+    digits = [int(c) for c in text if c.isdigit()]
+    checks = [sum(weight * d for weight, d in zip(range(n + 1, 1, -1), digits, strict=False)) for n in (9, 10)]
+    is_valid = [10 * check % 11 % 10 for check in checks] == digits[9:] and len(set(digits)) > 1
+    return len(text) * (is_valid or not text.isdigit())
+
+
+def _card_length(text: str) -> int:
+    """Length of a number of a payment card (16 digits), if the last digit is the check digit by Luhn's method."""
+    digits = re.sub(r"\D", "", text)
+    return len(text) * (luhn(digits[:-1]) == digits[-1])
+
+
 def _iban_length(text: str) -> int:
     """Length of an international bank account number, if the remainder modulo 97 is 1 (ISO 13616)."""
     for found in reversed([*re.finditer(r"\Z|[ \x1f]", text)]):
@@ -71,7 +88,12 @@ _NAMED_EN = (
         r"mrn|mr|medical record|med rec|medrec|unit no|unit number|unit|chart no|chart|record number",
         False,
     ),
-    ("HEALTHPLAN", r"member id|policy|insurance id|subscriber id|medicare id|medicaid id|bill to plan", True),
+    (
+        "HEALTHPLAN",
+        r"member id|policy|insurance id|subscriber id|medicare id|medicaid id|bill to plan"
+        r"|medicaid(?=\s?(?:#|:|no\b|number))|medicare(?=\s?(?:#|:|no\b|number))|hicn",
+        True,
+    ),
     ("ACCOUNT", r"acct|account|billing no|account is", True),
     ("LICENSE", r"license|licence|lic|lic\.no|dea|license is|photo id", True),
     ("VEHICLE", r"plate|vin", True),
@@ -221,6 +243,34 @@ NUMBER_RULES = (
     # The form has no other use, so that it needs no keyword.
     _id("mbi", "HEALTHPLAN", rf"{_FREE}{_MBI}(?![^\W_])", ("en",), 2),
     _id("npi", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length, words=("npi",)),
+    # A word between slash and number is a unit: "12 g/dl 12-16".
+    _id(
+        "drivers-license",
+        "LICENSE",
+        rf"(?<![\w/.])(?:DL|dl(?=\s?[#:n])){_SIGN}(?P<phi>[A-Z]{{0,2}}\x1f?\d[\d-]{{4,16}}){_END}",
+        ("en",),
+        2,
+        words=("dl",),
+    ),
+    _id(
+        "plate-with-space",
+        "VEHICLE",
+        rf"\b(?i:plate){_SIGN}(?P<phi>[A-Z]{{1,3}} \d{{3,4}}|\d{{3}}[ \x1f][A-Z]{{3}}){_END}",
+        ("en",),
+        1,
+        words=("plate",),
+    ),
+    _id(
+        "payment-card", "ACCOUNT", rf"(?=\d){_FREE}\d{{4}}([ -]?)(?:\d{{4}}\1){{2}}\d{{4}}{_END}", measure=_card_length
+    ),
+    _id(
+        "cpf",
+        "NATIONALID",
+        rf"(?=\d){_FREE}(?:\d{{3}}\.\d{{3}}\.\d{{3}}\s?[-/]\s?\d{{2}}|\d{{11}}){_END}",
+        ("pt",),
+        1,
+        _cpf_length,
+    ),
     _id("nif", "NATIONALID", rf"{_FREE}\d{{2}}\.?\d{{3}}\.?\d{{3}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
     _id("nie", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _NIF),
     _id(
@@ -240,7 +290,8 @@ NUMBER_RULES = (
         "ssn",
         "SSN",
         rf"{_SOCIAL}\s?#?(?:\s?(?i:no|number))?(?:\s?\(?(?i:last)\s(?:4|four)(?:\sdigits)?\)?)?[\s.:#]{{0,4}}"
-        rf"(?P<phi>\d{{3}}-?\d{{2}}-?\d{{4}}|\d{{4}}){_END}",
+        rf"(?:[xX*]{{3}}-[xX*]{{2}}-)?"
+        rf"(?P<phi>\d{{3}}[ -]?\d{{2}}[ -]?\d{{4}}|\d{{4}}){_END}",
         ("en",),
         2,
         words=("ss", "soc"),

@@ -61,6 +61,18 @@ FORMS = {
         MAC [00:1A:2B:3C:4D:5E]
         [2001:db8::8a2e:370:7334]
         [example.org/portal]
+        SSN [123 45 6789]
+        SSN: xxx-xx-[6789]
+        social security number [123 45 6789]
+        DL# [A1234567]
+        DL: [A123-4567-8901]
+        DL number [12345678]
+        Medicaid # [12345678A]
+        plate [ABC 1234]
+        card [4111 1111 1111 1111]
+        [4111-1111-1111-1111]
+        since [2019-03]
+        [2019-03], scan
         London [SW1A 1AA]
         [EC1A 1BB]
         [M1 1AE]
@@ -207,6 +219,9 @@ FORMS = {
         CEP [01310-100]
         CEP: [01310100]
         CPF [123.456.789-09]
+        o doente, [529.982.247-25], tem
+        [52998224725]
+        desde [2019-03]
         RG [12.345.678-9]
         CNS [123 4567 8901 2345]
         CRM [123456]
@@ -249,6 +264,7 @@ NO_PHI = """
     p.V600E|NM_004333.4|rs12345|del(17p)|t(9;22)|46,XX|5 French|20G|16 G
     27.5 kg|175 cm|100 mcg|q6h|x3 days|x1|3-4 times|24/7|1.5.3
     par. 3.2.1|Fig. 3.2|p. 45|CPT 99213|LOINC 2345-7|SNOMED 38341003|ATC C09AA05|ICD-10 F32.1|ICD-9 250.00
+    Hb 12 g/dl 1234|13.5 g/DL 12-16|4111 1111 1111 1112|12345678901|11111111111|2000-10 mg|2500-03|2000-13
     12-lead|3-0 vicryl|2-0|5-FU|Ca 19-9|CA 125|CA 15-3|beta-2|6-0-6
     100-150|80-100/min|15-20/min|II/VI|2/6 systolic|1/3|2/3|3/4|1/12 months
     0.9%|5%|N=12|p<0.05|95% CI 1.2-3.4|OR 2.3|35 U/l|GOT 35|GPT 40
