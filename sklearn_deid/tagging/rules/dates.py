@@ -256,6 +256,8 @@ DATE_RULES = (
         "en",
         measure=_numeric_length,
         words=("/", "-"),
+        # "on 3/4 strength formula", "on 7/10 scale", "by 10/20 mmHg"
+        not_before=r"\s(?i:doses?|strength|power|scale|mm\x1e?hg|tab(?:let)?s?)(?!\w)",
     ),
     _date(
         "date-month-day",

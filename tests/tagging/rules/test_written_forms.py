@@ -305,6 +305,7 @@ def test_doses_scores_and_measures_stay(language):
     ("2. May repeat, 1-2 May repeat", "en"),
     ("increased by 5-10 mg", "en"),
     ("pain from 8/10 to 3/10", "en"),
+    ("on 3/4 strength formula, on 1/2 dose, pain on 7/10 scale, up by 10/20 mmHg, on 1/2 tab, since 3/5 power", "en"),
     ("Dec 2 mg, may 3 times, march 5 miles, dec 5 points".lower(), "en"),
     ("Apgar 9/10/10, Apgar: 8/9/10", "en"),
     ("rs12345 Mutación", "es"),
