@@ -135,8 +135,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         `GaussianUpload` and `SparseVectorUpload` add noise to the uploads ("dssgd" only). The guarantee of noise on
         uploads protects all data of a worker. The guarantee covers all values that the server receives, and therefore
         the global network. The guarantee does not cover the workers' own taggers and ``history_``, which are computed
-        from the data without noise. The guarantee treats the label set and the assignment of patients as public: pass
-        ``labels``, because a label of a single note would otherwise change the network. Noise needs
+        from the data without noise. The guarantee treats the label set and the assignment of patients as public. `fit`
+        therefore needs ``labels``, because a label of a single note would otherwise change the network. Noise needs
         ``random_state=None``, because anyone who knows the seed can subtract the noise. The noise of `PatientPrivacy`
         never comes from a seed.
     delta : float in (0, 1), default=1e-5
@@ -148,7 +148,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         pass holds out other patients to test downloads, as at real sites (`federated.RotatingPatients`), and no F1 is
         measured.
     labels : sequence of str or None, default=None
-        Label set of all workers. None means the union of the labels that occur in the data of the first call.
+        Label set of all workers. None means the union of the labels that occur in the data of the first call. With
+        ``privacy``, None is refused.
     keep_exchange : bool, default=False
         Whether all messages are kept in ``exchange_``, so that ``AdversarialPrivacyAuditor().audit(ensemble, X, y,
         groups)`` can attack the messages. Pass the training data as X, y and groups. A further round without
@@ -430,6 +431,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         plan = plan_of(self, parts, planned or 1)
         tested = None if planned is None else plan.tested(self.validation_fraction)
         check_alike(parts)
+        # No noise hides that a label occurs: a label of a single note would change the network of all workers.
+        if self.privacy is not None and self.labels is None:
+            raise ValueError("The 'labels' parameter of DSSGDEnsemble must be set with noise on uploads.")
         labels = agreed_labels(parts, self.labels)
         learners = self._learners(parts, labels, rng)
         for learner, part in zip(learners.values(), parts, strict=True):

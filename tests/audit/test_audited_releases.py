@@ -175,7 +175,8 @@ def test_noise_is_tested_in_uploads_of_float16(data, privacy):
     """The check was left out without a word if the values were sent in half precision."""
     told = [part[:60].tolist() for part in data]
     settings = {"privacy": privacy, "threshold": 0.0, "clip": 0.05, "upload_dtype": "float16", "keep_exchange": True}
-    ensemble = DSSGDEnsemble(DeidTagger(**TAGGER), n_workers=2, n_epochs=1, random_state=0, **settings)
+    labels = sorted({tag[2:] for tags in told[1] for tag in tags} - {""})
+    ensemble = DSSGDEnsemble(DeidTagger(**TAGGER), n_workers=2, n_epochs=1, labels=labels, random_state=0, **settings)
     ensemble.fit(*told[:2], groups=told[2])
     [found] = auditor("upload_noise").audit(ensemble, *told).results
     assert found.status == "ok" and found.details["uploads"] == 2

@@ -86,7 +86,8 @@ def pretrained():
 
 def spent():
     noise = GaussianUpload(noise_multiplier=1.0, norm_bound=1.0)
-    ensemble = DSSGDEnsemble(DeidTagger(**SMALL), n_workers=2, n_epochs=1, privacy=noise, threshold=0.0)
+    options = {"n_workers": 2, "n_epochs": 1, "labels": ["PATIENT"], "privacy": noise, "threshold": 0.0}
+    ensemble = DSSGDEnsemble(DeidTagger(**SMALL), **options)
     return ensemble.fit(X, Y, groups=range(8)).epsilon_
 
 

@@ -23,6 +23,8 @@ from sklearn_deid.tagging.listed_vectors import ListedVectors
 from ..tagging.conftest import make_sentences
 from .small_ensembles import FEW, TINY, ensemble_of, weights
 
+LABELS = ["AGE", "CITY", "PATIENT"]
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -152,15 +154,16 @@ class TestInputs:
 class TestPrivacy:
     def test_sparse_vectors_report_their_exact_epsilon(self, data):
         X, y, groups = data
-        noisy = ensemble_of(privacy=SparseVectorUpload(epsilon=0.9), upload_fraction=0.01, clip=0.001)
+        noisy = ensemble_of(privacy=SparseVectorUpload(epsilon=0.9), labels=LABELS, upload_fraction=0.01, clip=0.001)
         assert noisy.fit(X, y, groups=groups).epsilon_ == pytest.approx([2 * 0.5, 2 * 0.5])  # 5/9 of 0.9, two epochs
         assert noisy.partial_fit(X, y, groups=groups).epsilon_ == pytest.approx([1.5, 1.5])
 
     def test_a_round_beyond_the_largest_epsilon_is_refused_before_training(self, data):
         """Each upload has an epsilon of 40, so that two of them are allowed and three are not."""
         X, y, groups = data
-        noisy = ensemble_of(privacy=SparseVectorUpload(72.0), upload_fraction=0.01, clip=0.001, n_epochs=2)
-        twin = ensemble_of(privacy=SparseVectorUpload(72.0), upload_fraction=0.01, clip=0.001, n_epochs=2)
+        noise = {"privacy": SparseVectorUpload(72.0), "labels": LABELS, "upload_fraction": 0.01, "clip": 0.001}
+        noisy = ensemble_of(**noise, n_epochs=2)
+        twin = ensemble_of(**noise, n_epochs=2)
         for one in (noisy, twin):
             one.fit(X, y, groups=groups)
         with pytest.raises(ValueError, match="epsilon 120 at delta 1e-05 for the 2 sent and 1 planned uploads"):
@@ -175,7 +178,7 @@ class TestPrivacy:
 
     def test_the_largest_epsilon_holds_at_the_delta_of_the_ensemble(self, data):
         X, y, groups = data
-        noise = {"privacy": GaussianUpload(1.0, 0.1), "threshold": 0.0, "n_epochs": 15}
+        noise = {"privacy": GaussianUpload(1.0, 0.1), "labels": LABELS, "threshold": 0.0, "n_epochs": 15}
         with pytest.raises(ValueError, match="epsilon 147.5.* at delta 1e-50"):
             ensemble_of(**noise, delta=1e-50).fit(X, y, groups=groups)
         started = ensemble_of(**{**noise, "n_epochs": 1}).fit(X, y, groups=groups)
@@ -184,9 +187,9 @@ class TestPrivacy:
 
     def test_settings_between_two_rounds_are_refused_before_training(self, data):
         X, y, groups = data
-        noise = {"privacy": SparseVectorUpload(1.0), "upload_fraction": 0.01, "clip": 0.001, "n_epochs": 1}
+        noise = {"privacy": SparseVectorUpload(1.0), "labels": LABELS, "upload_fraction": 0.01, "clip": 0.001}
         for change, message in (({"error_feedback": True}, "error_feedback"), ({"clip": math.inf}, "a finite clip")):
-            noisy = ensemble_of(**noise).fit(X, y, groups=groups)
+            noisy = ensemble_of(**noise, n_epochs=1).fit(X, y, groups=groups)
             with pytest.raises(ValueError, match=message):
                 noisy.set_params(**change).partial_fit(X, y, groups=groups)
             assert noisy._training.workers[0].n_epochs == 1
@@ -207,7 +210,8 @@ class TestPrivacy:
         monkeypatch.setitem(sys.modules, "dp_accounting", package)
         monkeypatch.setitem(sys.modules, "dp_accounting.rdp", accounting)
         X, y, groups = data
-        private = ensemble_of(privacy=GaussianUpload(3.0, 0.1), threshold=0.0, delta=0.01).fit(X, y, groups=groups)
+        private = ensemble_of(privacy=GaussianUpload(3.0, 0.1), labels=LABELS, threshold=0.0, delta=0.01)
+        private.fit(X, y, groups=groups)
         assert private.epsilon_.tolist() == [1.0, 1.0]
         assert told == [(1.5, 2)] * 2  # half the multiplier: data are replaced, not left out
 
@@ -231,9 +235,13 @@ class TestPrivacy:
     def test_settings_that_do_not_protect_are_refused(self, data, trained):
         X, y, groups = data
         with pytest.raises(ValueError, match="threshold=0.0 and selection='random'"):
-            ensemble_of(privacy=GaussianUpload(1.0, 1.0)).fit(X, y, groups=groups)
+            ensemble_of(privacy=GaussianUpload(1.0, 1.0), labels=LABELS).fit(X, y, groups=groups)
         with pytest.raises(ValueError, match="Randomised uploads belong to strategy='dssgd'"):
             ensemble_of(privacy=SparseVectorUpload(1.0), strategy="fedavg").fit(X, y, groups=groups)
+        # A label that occurs in one note changed the network, and epsilon_ did not cover the change.
+        for noise in ({"privacy": GaussianUpload(1.0, 1.0), "threshold": 0.0}, {"privacy": SparseVectorUpload(1.0)}):
+            with pytest.raises(ValueError, match="'labels' parameter of DSSGDEnsemble must be set"):
+                ensemble_of(**noise).fit(X, y, groups=groups)
         with pytest.raises(AttributeError, match="only if 'privacy' is set"):
             _ = trained.epsilon_
 
