@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .folding import fold
 from .locale_words import LocaleWords
-from .name_particles import APOSTROPHES, hyphenated, is_particle, is_short_particle
+from .name_particles import APOSTROPHES, hyphenated, is_conjunction, is_particle, is_short_particle
 from .titles import are_consonants, title_places
 
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
@@ -346,7 +346,8 @@ def _is_link(pieces: list[str], i: int, words: LocaleWords) -> bool:
         return not all(fold(word) in words.particles for word in beside)  # "von und zu"
     if folded in _BETWEEN_SURNAMES & words.particles:
         behind = list(filter(str.isalpha, pieces[i + 1 :]))
-        return pieces[i].islower() and len(behind) > 1 and words.may_be_given_name(behind[0])
+        is_small = pieces[i].islower() or is_conjunction(pieces, i, words)
+        return is_small and len(behind) > 1 and words.may_be_given_name(behind[0])
     return not _LINKING_SIGNS.isdisjoint(pieces[i]) or (pieces[i].islower() and folded in _links(words))
 
 
@@ -412,6 +413,9 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
     # Two surnames are usual. "Juan José" has none; "Rubio Fernández" has no given name.
     if all(may_be) and words.is_given_name(names[-1][0]):
         return [GIVEN] * n
+    if n == 2 and told[0] != SURNAME and not words.is_name(names[0][0]):
+        # "Melayne Zyxen" is rather a given name and a surname; "Zyxen Carlos" has the surname first.
+        return [SURNAME, GIVEN] if words.is_given_name(names[1][0]) else [GIVEN, SURNAME]
     leading = may_be.index(False) if False in may_be else n
     n_given = min(leading, n - 1) if leading else max(n - 2, 0)
     return [GIVEN] * n_given + [SURNAME] * (n - n_given)

@@ -17,6 +17,8 @@ _NEVER_FIRST = ("al", "el")
 _SECOND = ("der", "den", "dem", "la", "las", "los")
 _JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
 _LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
+# Words of one letter that link two surnames or two persons, with the languages in which they are particles.
+_CONJUNCTIONS = {"Y": ("es",), "E": ("it", "pt")}
 # A Vietnamese surname and middle name: Le Van An.
 _LE_VAN = frozenset(("le", "van"))
 
@@ -28,7 +30,9 @@ def is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
     if is_small and any(piece[0].isupper() for piece in pieces):
         # "van Linden", and "Linden, van" in lists, but "Anh le"
         return any(k > i for k in names) or "," in "".join(pieces[:i])
-    if (len(pieces[i]) == 1 and not is_small) or _is_east_asian(pieces, names, i):
+    if len(pieces[i]) == 1 and not is_small:
+        return is_conjunction(pieces, i, words)
+    if _is_east_asian(pieces, names, i):
         return False
     long = [k for k in names if len(pieces[k]) > 1]
     beside = (*[k for k in long if k < i][-1:], *[k for k in long if k > i][:1])
@@ -58,6 +62,29 @@ def is_particle(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
         return before[-1] in words.particles  # "LINDEN VAN DEN, JAN"
     # At the end, the word is the name ("Anh Le", "Linden, Al"), unless the surname comes first ("Cruz, Juan De La").
     return bool(commas) and commas[0] < i and any(commas[0] < k < i or (k > end and len(pieces[k]) > 1) for k in names)
+
+
+def is_conjunction(pieces: Sequence[str], i: int, words: LocaleWords) -> bool:
+    """Whether a capital is the word "and" of Romance languages: ORTEGA Y GASSET, Luz Paz Y Ana Rey.
+
+    A letter that is neither behind a surname nor between two persons is rather an initial: MARIA E SOUZA.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> [is_conjunction((name, " ", "Y", " ", "REY"), 2, locale_words("es")) for name in ("ORTEGA", "LAURA")]
+    [True, False]
+    """
+    if pieces[i] not in _CONJUNCTIONS or words.locale not in _CONJUNCTIONS[pieces[i]]:
+        return False
+    before = [piece for piece in pieces[:i] if len(piece) > 1 and piece.isalpha()]
+    behind = [piece for piece in pieces[i + 1 :] if piece[0].isalpha()]
+    if not (before and behind) or len(behind[0]) == 1 or not (pieces[i - 1] + pieces[i + 1]).isspace():
+        return False
+    is_surname, may_be_given = words.is_surname(before[-1]), words.may_be_given_name(before[-1])
+    if len(before) == 1:
+        return is_surname and not may_be_given
+    return is_surname or not may_be_given or (len(behind) > 1 and words.may_be_given_name(behind[0]))
 
 
 def is_short_particle(pieces: Sequence[str], i: int, words: LocaleWords) -> bool:

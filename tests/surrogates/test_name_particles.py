@@ -1,5 +1,7 @@
 """Which words of a name are particles, which stay, and which are names that look like particles."""
 
+import re
+
 import pytest
 
 from sklearn_deid.surrogates.folding import fold
@@ -8,9 +10,18 @@ from sklearn_deid.surrogates.name_parsing import parse_name
 from sklearn_deid.surrogates.name_particles import east_asian_words, hyphenated, is_particle, is_short_particle
 from sklearn_deid.surrogates.own_names import OwnNames
 from sklearn_deid.surrogates.patient_chance import PatientChance
+from sklearn_deid.surrogates.person_surrogates import PersonSurrogates
 from sklearn_deid.surrogates.written_form import written_form
 
 EN = locale_words("en")
+KEYS = [bytes([i]) * 32 for i in range(8)]
+
+
+def surrogates(locale, key, *names):
+    """Surrogates of the names of one note."""
+    people = PersonSurrogates(PatientChance(key, "p"), locale_words(locale), True, frozenset())
+    people.learn([(name, "person") for name in names])
+    return [people.surrogate(name, "person") for name in names]
 
 
 def kept(name, locale="en"):
@@ -97,3 +108,59 @@ def test_particles_and_units_by_position():
     assert is_particle(pieces, 2, EN, set()) and not is_particle(["Anh", " ", "Van"], 2, EN, set())
     assert hyphenated(pieces, [0, 4, 6]) == [[0], [4, 6]]
     assert is_short_particle(["v", ". ", "d", ". ", "Alder"], 0, locale_words("nl"))
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "other"),
+    [
+        ("es", "ORTEGA Y GASSET", "Ortega y Gasset"),
+        ("es", "Ortega Y Gasset", "Ortega y Gasset"),
+        ("es", "ANA PAZ Y LUIS REY", "Ana Paz y Luis Rey"),
+        ("pt", "MARIA DA SILVA E SOUZA", "Maria da Silva e Souza"),
+        ("it", "MARIO ROSSI E LUCIA BIANCHI", "Mario Rossi e Lucia Bianchi"),
+    ],
+)
+def test_and_in_capitals_is_read_as_in_lower_case(locale, text, other):
+    """The letter was read as an initial, and the surname before it as a given name."""
+    words = locale_words(locale)
+    roles, wanted = ([part.role for part in parse_name(name, words)] for name in (text, other))
+    assert roles == wanted
+    for key in KEYS:
+        drawn, lower = surrogates(locale, key, text, other)
+        assert drawn.casefold() == lower.casefold()
+
+
+@pytest.mark.parametrize(
+    ("locale", "text"),
+    [
+        ("es", "LAURA Y REY"),
+        ("es", "ORTEGA Y. GASSET"),
+        ("pt", "MARIA E SOUZA"),
+        ("en", "JOHN PAUL Y LINDEN"),
+        ("es", "ANA ORTEGA E GASSET"),
+    ],
+)
+def test_other_letters_in_capitals_are_initials(locale, text):
+    """Their letters do not stay."""
+    letter = re.search(r" (\w)\b", text)[1]
+    drawn = {re.search(r" (\w)\b", *surrogates(locale, key, text))[1] for key in KEYS}
+    assert drawn != {letter} and len(drawn) > 2
+
+
+@pytest.mark.parametrize("locale", ["es", "pt"])
+def test_the_first_of_two_words_is_a_given_name_if_it_is_no_surname(locale):
+    """Both words counted as surnames, so that their initials belonged to nobody."""
+    words = locale_words(locale)
+
+    def roles(text):
+        return [part.role for part in parse_name(text, words) if part.role != "kept"]
+
+    assert roles("Zyxela Wrexari") == ["given", "surname"]
+    assert roles(f"Zyxela {words.surnames[0]}") == ["given", "surname"]
+    assert roles("Dra. Zyxela Wrexari") == ["given", "surname"]
+    assert roles("Zyxela Wrexari Quixor") == ["given", "surname", "surname"]
+    listed = next(name for name in words.surnames if not words.may_be_given_name(name))
+    assert roles(f"{listed} Wrexari") == ["surname", "surname"]
+    for key in KEYS:
+        whole, short = surrogates(locale, key, "Zyxela Wrexari", "Z. Wrexari")
+        assert short == f"{whole[0]}. {whole.split()[1]}"
