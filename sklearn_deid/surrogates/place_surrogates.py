@@ -34,7 +34,16 @@ from .place_parts import (
     rewritten_place,
 )
 from .place_parts import STREET as STREET_PART
-from .street_pieces import before_apostrophe, is_before_number, is_floor, is_word_for_number, written_length
+from .street_pieces import (
+    COMPASS,
+    COMPASS_WORDS,
+    before_apostrophe,
+    compass_point,
+    is_before_number,
+    is_floor,
+    is_word_for_number,
+    written_length,
+)
 from .town_surrogates import TownSurrogates, main_code
 
 _LONGEST_DOOR = 3
@@ -42,7 +51,6 @@ _SHORTEST_SURNAME = 3
 _SHORTEST_TAIL = 4
 # First letters in which a type and its abbreviations agree: str., stra\u00dfe.
 _SHORT_TYPE = 3
-COMPASS = ("N", "S", "E", "W", "NE", "NW", "SE", "SW")
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
 # A word that is neither the s of a genitive nor a letter in front of an apostrophe.
 _WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
@@ -209,10 +217,7 @@ class PlaceSurrogates:
 
     def _numbers(self, pieces: list[str], kept: list[bool]) -> dict[int, str]:
         """Surrogates of the numbers of an address, by position, as for the same number and the same street."""
-        words = (piece for piece, is_kept in zip(pieces, kept, strict=True) if len(piece) > 1 and not is_kept)
-        names = (word for word in words if not (self._names.is_connector(word) or self._names.is_particle(word)))
-        named = next((name for name in names if name[0].isalpha()), None)
-        own = fold("".join(pieces)) if named is None else self._stem(named)[0]
+        own = self._own_name(pieces, kept) or fold("".join(pieces))
         drawn: dict[int, str] = {}
         for i, piece in enumerate(pieces):
             if piece[0].isdigit():
@@ -220,6 +225,26 @@ class PlaceSurrogates:
                 n_before = str(pieces[:i].count(piece))
                 drawn[i] = random_of_form(piece, self._chance.again("number of a street", own, piece, n_before))
         return drawn
+
+    def _own_name(self, pieces: list[str], kept: list[bool]) -> str:
+        """First folded word of the name of a street, without its type; empty without a name."""
+        words = (i for i, piece in enumerate(pieces) if len(piece) > 1 and piece[0].isalpha() and not kept[i])
+        names = (i for i in words if not (self._names.is_connector(pieces[i]) or self._names.is_particle(pieces[i])))
+        named = next((pieces[i] for i in names if self._point(pieces, kept, i) is None), None)
+        return "" if named is None else self._stem(named)[0]
+
+    def _point(self, pieces: list[str], kept: list[bool], i: int) -> str | None:
+        """Letters of a point of the compass before the name of a street or behind its type, as in 12 North Main St."""
+        point = compass_point(pieces[i], self._words.locale)
+        if point is None or len(pieces[i].rstrip(".")) == len(point):
+            # "350 W 3rd Street", "S. Elm St"
+            is_told = self._words.locale == "en" or _end_of_name(pieces, kept, i) == i + 1
+            return point if is_told else None
+        behind = next((k for k in range(i + 1, len(pieces)) if pieces[k][0].isalnum()), i)
+        is_name = pieces[behind].isdigit() or not kept[behind]  # "350 West 3rd Street"
+        is_before_name = behind > i and is_name and "".join(pieces[i + 1 : behind]) == " "
+        before = next((piece for piece in reversed(pieces[:i]) if piece[0].isalpha()), "")
+        return point if is_before_name or fold(before) in self._types else None
 
     def _stem(self, piece: str) -> tuple[str, str]:
         """Folded name of a street and its type at the end, in languages that join both; the type is empty elsewhere."""
@@ -242,11 +267,13 @@ class PlaceSurrogates:
             return random_of_form(piece, chance)
         if kept[i]:
             return piece
-        point = piece.rstrip(".")
-        # "350 W 3rd Street", "S. Elm St"
-        if point in COMPASS and (self._words.locale == "en" or _end_of_name(pieces, kept, i) == i + 1):
-            return chance.pick([other for other in COMPASS if len(other) == len(point)]) + piece[len(point) :]
-        return None
+        if (point := self._point(pieces, kept, i)) is None:
+            return None
+        # "N", "N." and "North" are one point, and have one surrogate in all forms of an address.
+        chance = self._chance.again("point of the compass", self._own_name(pieces, kept), point)
+        other = chance.pick([k for k, letters in enumerate(COMPASS) if len(letters) == len(point)])
+        is_word = len(piece.rstrip(".")) > len(point)
+        return with_case(COMPASS_WORDS[other], piece) if is_word else COMPASS[other] + piece[len(point) :]
 
     def _is_door(self, pieces: list[str], start: int, stop: int, is_named: bool) -> bool:
         """Whether words that are in no list are a flat or a door, and no name.

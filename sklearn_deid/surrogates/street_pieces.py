@@ -11,6 +11,27 @@ from .number_surrogates import ROMAN
 NUMBER_WORDS = frozenset(("n", "no", "nr", "nro", "num", "numero", "nummer", "number"))
 
 
+#: Points of the compass in English addresses, as letters.
+COMPASS = ("N", "S", "E", "W", "NE", "NW", "SE", "SW")
+#: The same points, as words.
+COMPASS_WORDS = ("North", "South", "East", "West", "Northeast", "Northwest", "Southeast", "Southwest")
+
+
+def compass_point(piece: str, locale: str) -> str | None:
+    """Letters of a point of the compass; None for other words. Words are points in English only.
+
+    Examples
+    --------
+    >>> compass_point("N.", "en"), compass_point("NORTH", "en"), compass_point("North", "de"), compass_point("n", "en")
+    ('N', 'N', None, None)
+    """
+    letters = piece.rstrip(".")
+    if letters in COMPASS:
+        return letters
+    is_word = locale == "en" and piece.capitalize() in COMPASS_WORDS
+    return COMPASS[COMPASS_WORDS.index(piece.capitalize())] if is_word else None
+
+
 def is_before_number(pieces: list[str], i: int) -> bool:
     """Whether a piece is a letter directly before a number: Gate B12."""
     return len("".join(pieces[i : i + 1])) == 1 and pieces[i].isalpha() and pieces[i + 1 : i + 2] > ["0"]

@@ -18,9 +18,8 @@ from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, is_phone
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, is_whole_address, place_parts
-from .place_surrogates import COMPASS
 from .relative_dates import end_of_distance, is_relative
-from .street_pieces import NUMBER_WORDS
+from .street_pieces import COMPASS, NUMBER_WORDS, compass_point
 from .titles import are_consonants, title_places
 
 _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
@@ -179,6 +178,8 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
         return _sign(piece)
     if kind == "street" and piece in COMPASS:
         return f"compass{len(piece)}"
+    if kind == "street" and (point := compass_point(piece, words.locale)) is not None:
+        return f"{_casing(piece)}compass word{len(point)}"
     if kind == "street" and fold(piece) in NUMBER_WORDS:
         return fold(piece)
     if kind in ("street", *_OF_TOWNS) and ROMAN.fullmatch(piece):

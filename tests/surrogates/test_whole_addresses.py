@@ -165,3 +165,41 @@ def test_a_whole_address_in_a_span_for_streets_has_the_town_of_the_note(locale, 
 )
 def test_numbers_of_houses_are_no_postal_codes(locale, text):
     assert not is_whole_address(place_parts(text, locale_words(locale)))
+
+
+POINTS = {"N": "North", "S": "South", "E": "East", "W": "West"}
+
+
+def test_a_point_of_the_compass_is_one_in_all_forms_of_an_address():
+    """Three forms of one address had three house numbers, and "North" was read as a name."""
+    forms = [
+        "127 N Zyxel St",
+        "127 N. Zyxel St.",
+        "127 North Zyxel Street",
+        "127 NORTH ZYXEL STR",
+        "127 Zyxel Street North",
+    ]
+    for key in KEYS:
+        new = [rewritten(form, "STREET", "en", key) for form in (*forms, "127 Zyxel St")]
+        assert len({re.search(r"\d{3}", text)[0] for text in new}) == 1
+        letter, word = new[0].split()[1], new[2].split()[1]
+        assert (new[1].split()[1], word) == (f"{letter}.", POINTS[letter])
+        name = new[-1].split(" ", 1)[1].removesuffix(" St")
+        assert new[0].endswith(f" {letter} {name} St")
+        assert new[3].endswith(f" {word} {name} Str".upper())
+        assert new[4].endswith(f" {name} Street {word}")
+    points = {rewritten(forms[2], "STREET", "en", key).split()[1] for key in KEYS}
+    assert len(points) > 1 and points <= set(POINTS.values())
+
+
+@pytest.mark.parametrize("text", ["127 North St", "127 South Street, Apt 4", "127 West Ave W"])
+def test_a_point_of_the_compass_before_a_type_is_a_name(text):
+    drawn = {rewritten(text, "STREET", "en", key).split()[1] for key in KEYS}
+    assert drawn.isdisjoint(POINTS.values())
+
+
+def test_points_of_the_compass_are_told_in_the_written_form():
+    forms = ["127 North Zyxel St", "984 South Wrexa St", "984 Zyxwen Wrexa St", "984 Northeast Wrexa St"]
+    one, same, *others = (written_form(form, "STREET", "en") for form in forms)
+    assert one == same
+    assert one not in others
