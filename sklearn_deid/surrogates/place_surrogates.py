@@ -34,6 +34,7 @@ from .place_parts import (
     rewritten_place,
 )
 from .place_parts import STREET as STREET_PART
+from .street_dates import StreetDate
 from .street_pieces import (
     COMPASS,
     COMPASS_WORDS,
@@ -217,10 +218,11 @@ class PlaceSurrogates:
 
     def _numbers(self, pieces: list[str], kept: list[bool]) -> dict[int, str]:
         """Surrogates of the numbers of an address, by position, as for the same number and the same street."""
-        own = self._own_name(pieces, kept) or fold("".join(pieces))
-        drawn: dict[int, str] = {}
+        named_after = StreetDate(pieces, self._words)
+        own = self._own_name(pieces, kept) or named_after.name or fold("".join(pieces))
+        drawn = named_after.drawn(self._chance)
         for i, piece in enumerate(pieces):
-            if piece[0].isdigit():
+            if piece[0].isdigit() and i not in drawn:
                 # Equal numbers of one address have surrogates of their own.
                 n_before = str(pieces[:i].count(piece))
                 drawn[i] = random_of_form(piece, self._chance.again("number of a street", own, piece, n_before))
@@ -307,6 +309,8 @@ class PlaceSurrogates:
         is_numbered = self._words.locale == "en" and types[:1] == [0] and "".join(pieces[1:3]).strip().isdigit()
         if types and not is_numbered and all(map(self._names.is_connector, own)):
             kept[types[0 if self._words.locale == "en" else -1]] = False
+        for i in StreetDate(pieces, self._words).places:
+            kept[i] = True  # a date is no name
         return kept
 
     def _types_in_names(self, pieces: list[str], types: list[int]) -> list[int]:

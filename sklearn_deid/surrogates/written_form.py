@@ -180,6 +180,8 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
         return f"compass{len(piece)}"
     if kind == "street" and (point := compass_point(piece, words.locale)) is not None:
         return f"{_casing(piece)}compass word{len(point)}"
+    if kind == "street" and words.locale != "en" and words.month_number(piece) is not None:
+        return f"{_casing(piece)}month"  # rue du 8 mai
     if kind == "street" and fold(piece) in NUMBER_WORDS:
         return fold(piece)
     if kind in ("street", *_OF_TOWNS) and ROMAN.fullmatch(piece):
