@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 from itertools import groupby, pairwise, takewhile
 from operator import itemgetter
 
@@ -40,9 +39,11 @@ from .street_pieces import (
     COMPASS_WORDS,
     before_apostrophe,
     compass_point,
+    end_of_name,
     is_before_number,
     is_floor,
     is_word_for_number,
+    words_with_dots,
     written_length,
 )
 from .town_surrogates import TownSurrogates, main_code
@@ -105,7 +106,7 @@ class PlaceSurrogates:
         self._beside: dict[str, str] = {}
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
-        self._dotted, self._letter_types = _words_with_dots(words)
+        self._dotted, self._letter_types = words_with_dots(words)
 
     def place(self, text: str, near: str | None = None, label_kind: str = "place") -> str:
         """Surrogate of a place, part by part; region and postal code fit the town of the place or the town ``near``."""
@@ -209,7 +210,7 @@ class PlaceSurrogates:
                 out.append(single)
                 i += 1
                 continue
-            stop = _end_of_name(pieces, kept, i)
+            stop = end_of_name(pieces, kept, i)
             name = "".join(pieces[i:stop])
             is_door = self._is_door(pieces, i, stop, is_named)
             out.append(random_of_form(name, chance) if is_door else self._street_name(name))
@@ -240,7 +241,7 @@ class PlaceSurrogates:
         point = compass_point(pieces[i], self._words.locale)
         if point is None or len(pieces[i].rstrip(".")) == len(point):
             # "350 W 3rd Street", "S. Elm St"
-            is_told = self._words.locale == "en" or _end_of_name(pieces, kept, i) == i + 1
+            is_told = self._words.locale == "en" or end_of_name(pieces, kept, i) == i + 1
             return point if is_told else None
         behind = next((k for k in range(i + 1, len(pieces)) if pieces[k][0].isalnum()), i)
         is_name = pieces[behind].isdigit() or not kept[behind]  # "350 West 3rd Street"
@@ -422,25 +423,3 @@ def _region_code(region: str) -> str:
     """Two letters for a region: the first letters of its first and last capitalised words, or of its only word."""
     named = [word for word in re.findall(r"[^\W\d_]+", region) if word[0].isupper()] or [region]
     return (named[0][0] + named[-1][0] if len(named) > 1 else region[:2]).upper()
-
-
-def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
-    """End of the run of words that starts here; ``start`` if no run of words starts here."""
-    stop = i = start
-    while i < len(pieces) and (not kept[i] or pieces[i] in (" ", "-", "'", "\u2019", "\u00b4")):
-        if not kept[i]:
-            stop = i + 1
-        elif i == start:
-            return start
-        if is_before_number(pieces, i + 1):
-            break
-        i += 1
-    return stop
-
-
-@cache
-def _words_with_dots(words: LocaleWords) -> tuple[frozenset[str], frozenset[str]]:
-    """Folded words of streets with a dot inside, and street types of one letter and a dot."""
-    types = words.block("street types")
-    dotted = (word for word in (*words.block("street tail words"), *types) if "." in word[:-1])
-    return frozenset(map(fold, dotted)), frozenset(fold(word) for word in types if len(word) == 2 and word[1] == ".")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from .folding import fold
+from .locale_words import LocaleWords
 from .number_surrogates import ROMAN
 
 # "Number" and its abbreviations in the languages of all locales, without signs. They are public if a number follows.
@@ -59,3 +61,25 @@ def before_apostrophe(text: str) -> str:
     """Word before an apostrophe at the end of a text; empty for other texts."""
     found = re.search(r"([^\W\d_]+)['\u2019]$", text)
     return found[1] if found else ""
+
+
+def end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
+    """End of the run of words that starts here; ``start`` if no run of words starts here."""
+    stop = i = start
+    while i < len(pieces) and (not kept[i] or pieces[i] in (" ", "-", "'", "\u2019", "\u00b4")):
+        if not kept[i]:
+            stop = i + 1
+        elif i == start:
+            return start
+        if is_before_number(pieces, i + 1):
+            break
+        i += 1
+    return stop
+
+
+@cache
+def words_with_dots(words: LocaleWords) -> tuple[frozenset[str], frozenset[str]]:
+    """Folded words of streets with a dot inside, and street types of one letter and a dot."""
+    types = words.block("street types")
+    dotted = (word for word in (*words.block("street tail words"), *types) if "." in word[:-1])
+    return frozenset(map(fold, dotted)), frozenset(fold(word) for word in types if len(word) == 2 and word[1] == ".")
