@@ -38,8 +38,10 @@ _OLDEST = 90  # years; ages from here on are removed
 # overlap.
 _ENOUGH, _FEW = 5, 0.1
 # A number from 90 on in words, of which the span may be one word: "one hundred and [two]", "[one] hundred".
-_HIGH_BEFORE = re.compile(r"\b(?:ninety|hundred)(?:\s+and)?[\s-]{1,3}\Z", re.I)
-_HIGH_AFTER = re.compile(r"[\s-]{1,3}hundred\b", re.I)
+# "six" is also French: "nonante-[six]", "cent [six]".
+_JOINERS = r"[\s\u00ad\u2010-\u2015\u2212-]{1,3}"
+_HIGH_BEFORE = re.compile(rf"\b(?:ninety|hundred|nonante|cent)(?:{_JOINERS}(?:and|et|&))?{_JOINERS}\Z", re.I)
+_HIGH_AFTER = re.compile(rf"{_JOINERS}hundred\b", re.I)
 _AGE_WORD = re.compile(r"\d+|[^\W\d_]+")
 
 

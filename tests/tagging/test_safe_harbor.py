@@ -44,6 +44,9 @@ def test_age_inside_of_a_longer_number_is_removed():
         ("ninety-", "five", " years"),
         ("Ninety ", "five", ""),
         ("", "one", " hundred"),
+        ("ninety\u2011", "five", " years"),
+        ("one-hundred-and-", "two", " years"),
+        ("nonante-", "six", " ans"),
     ],
 )
 def test_a_word_of_a_high_number_is_removed(before, words, after):

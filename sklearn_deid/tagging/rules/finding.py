@@ -169,8 +169,8 @@ def find_phi(
 def _found(text: str, chosen: tuple[Rule, ...]) -> list[RuleSpan]:
     """Spans of the rules in a normalised text."""
     # `needs` and `words` skip most rules without running their regular expressions.
-    # Regular expressions that ignore case read the dotless i as an i.
-    characters, lowered = set(text), text.casefold().replace("\u0131", "i")
+    # Regular expressions that ignore case read the dotless i, and the capital I with a dot, as an i.
+    characters, lowered = set(text), text.replace("\u0130", "i").casefold().replace("\u0131", "i")
     found = [
         (-rule.priority, start - end, start, end, number)
         for number, rule in enumerate(chosen)

@@ -20,7 +20,7 @@ _UNITS = (
     r"|lpm|slag|beats?|breaths?|points?|punkte?|times|veces|fois|mal|steps|over|units?|ui|iu|ie|u|meq|m?mol|h|hrs?|hours?"
     r"|uhr|heures?|horas?|ore|uur|timer|stunden?|min\w{0,6}|sec\w{0,6}|days?|d[ií]as?|jours?|tagen?|tage|dager|giorni"
     r"|dagen|weeks?|weken|wks?|semanas?|semaines?|wochen?|uker|settimane|months?|mos?|meses|mois|monate?n?|m[åa]neder|mesi"
-    r"|maanden|patients?|subjects?|cases|people|[ap]\.?m|ra|on|x"
+    r"|maanden|patients?|subjects?|cases|people|sesiones|sess\w{1,2}es|sessions?|s[ée]ances?|[ap]\.?m|ra|on|x"
 )
 _VALUE = rf"[\d/%°^]|[.,:-]\d|\s?-\s?\d|\s?(?:(?:(?i:{_UNITS})|[FC])(?![^\W\d_])|%)"
 _PEOPLE = (
@@ -177,7 +177,7 @@ def _old_in(language: str) -> tuple[Rule, ...]:
         _old(
             f"age-old-noun-{language}",
             language,
-            rf"(?<!\w)(?i:{_NOUNS[language]})(?!\w|\s(?i:hospital|cl[íi]nic))",
+            rf"(?<!\w)(?i:{_NOUNS[language]})(?!\w|\s(?i:hospital|cl[íi]nic|jahre|jaren))",
             needs="nNmM",
             words=_PARTS_OF_NOUNS,
         ),
@@ -191,6 +191,8 @@ def _old_in(language: str) -> tuple[Rule, ...]:
     )
 
 
+# Also O'Alder and Alder-Roe.
+_NAME = r"[^\W\d_](?:[^\W\d_]|['-]){1,20}"
 _OF_PERSON = (
     rf"\b(?i:s?he|{_PEOPLE})(?:\s(?i:is|was)|'s|,)\s(?:(?i:now|nearly|almost|about|only|already)\s)?"
     rf"|\b(?i:{_PEOPLE})\s\("
@@ -207,12 +209,13 @@ _ENGLISH = (
         words=_TENS["en"],
         after=_OF_PERSON,
     ),
-    # "95 woman", "95 WF", "95y", "90+ years"
+    # "95 woman", "95 WF", "95y", "90+ years", but not the Spanish "95 y 110" or "S100 y CD99"
     _old(
         "age-old-and-person",
         "en",
-        rf"{_FREE}(?P<phi>{_OLD})(?:[\s-](?i:{_SEX})(?!\w|\s(?i:patients|subjects))|\s?(?:(?:W|B|AA)\s?[FM]|HM)\b"
-        r"|\s?y(?![\w-])|\s?(?i:y)\s?/?\s?[FM]\b|\s?\+\s?(?i:years?|yrs?|y/?o)\b|\s?(?i:yo)\x1e?(?i:[fm])\b"
+        rf"{_FREE}(?<![^\W\d_])(?P<phi>{_OLD})(?:[\s-](?i:{_SEX})(?!\w|\s(?i:patients|subjects))|\s?(?:(?:W|B|AA)\s?[FM]|HM)\b"
+        rf"|y(?![\w-])|\sy(?=\.?\s{{0,2}}\Z|\s?[,;)]|\s(?i:{_SEX})\b)"
+        r"|\s?(?i:y)\s?/?\s?[FM]\b|\s?\+\s?(?i:years?|yrs?|y/?o)\b|\s?(?i:yo)\x1e?(?i:[fm])\b"
         r"|-(?i:years?|yrs?)\b)",
         not_after=_ROOM,
     ),
@@ -236,7 +239,7 @@ _ENGLISH = (
         "age-old-behind-title",
         "en",
         rf"{_FREE}{_OLD}(?=[,;)]|\s?[FM]\b)",
-        after=r"\b(?i:mrs?|ms|miss|dr|prof)\.?\s[^\W\d_][^\W\d_'-]{1,20}(?:\s[^\W\d_][^\W\d_'-]{1,20})?(?:,\s|\s\()",
+        after=rf"\b(?i:mrs?|ms|miss|dr|prof)\.?\s{_NAME}(?:\s{_NAME})?(?:,\s|\s\()",
     ),
     # "aged 88-92", "ages 92 and 95"
     _old(

@@ -399,3 +399,10 @@ def test_ages_in_months_are_not_over_89():
     assert not [name for name in over if "child" in name or "months" in name]
     assert find_phi("a 95-month-old, in her 90s", recognizers=["age-over-89"])[0].start == 23
     assert len(find_phi("one hundred years old", recognizers=["age-over-89"])) == 1
+
+
+def test_keywords_with_a_turkish_capital_i_do_not_skip_the_rule():
+    """A regular expression that ignores case reads this letter as an i, and `str.casefold` as two characters."""
+    text = "CL\u0130N\u0130C, UN\u0130T NO: 57369932, MEMBER \u0130D: 12345678"
+    found = find_phi(text, language="en")
+    assert [text[span.start : span.end] for span in found] == ["57369932", "12345678"]
