@@ -192,7 +192,7 @@ def _old_in(language: str) -> tuple[Rule, ...]:
 
 
 # Also O'Alder and Alder-Roe.
-_NAME = r"[^\W\d_](?:[^\W\d_]|['-]){1,20}"
+_NAME = r"[^\W\d_][\w'-]{1,20}"
 _OF_PERSON = (
     rf"\b(?i:s?he|{_PEOPLE})(?:\s(?i:is|was)|'s|,)\s(?:(?i:now|nearly|almost|about|only|already)\s)?"
     rf"|\b(?i:{_PEOPLE})\s\("
