@@ -100,7 +100,8 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
         "--labels",
         default="i2b2-2014",
         metavar="NAMES",
-        help=f"label set: {', '.join(LABEL_SCHEMES)}, or labels with commas between them (default: i2b2-2014)",
+        help=f"label set: {', '.join(LABEL_SCHEMES)}, or labels with commas between them, with a comma behind a single "
+        "label (default: i2b2-2014)",
     )
     parser.add_argument(
         "--embeddings",
@@ -187,10 +188,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
     from ..federated.robust import FEWEST_UPDATES
     from ..federated.sites import FederationConfig
     from ..tagging import DeidTagger
-    from ..text import get_label_scheme
 
-    named = arguments.labels in LABEL_SCHEMES
-    labels = sorted(get_label_scheme(arguments.labels).labels) if named else arguments.labels.split(",")
     n_sites, whole = len(arguments.sites), DeidTagger().batch_size
     # Two sites cannot tell which of them is hostile.
     screened = arguments.screened and n_sites >= FEWEST_UPDATES
@@ -203,7 +201,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
     # GloVe and characters alone have no place for lists.
     lists = arguments.lists if tagger.get("embeddings", "auto") == "auto" and arguments.lists != "none" else None
     derived = {
-        "labels": labels,
+        "labels": _labels_of(arguments.labels),
         "tagger": tagger,
         "n_epochs": arguments.epochs or n_epochs,
         "n_parts": arguments.parts or n_parts,
@@ -219,6 +217,22 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
             raise DeidError(f"{_STARTER} reads its own vectors of words: leave out --embeddings, or use --start none.")
         agreement.first_learner()
     return agreement
+
+
+def _labels_of(names: str) -> list[str]:
+    """Labels of a set by its name, or the listed labels. A misspelt name of a set is no label."""
+    from ..text import get_label_scheme
+
+    if names in LABEL_SCHEMES:
+        return sorted(get_label_scheme(names).labels)
+    *labels, last = names.split(",")
+    # Any text can be a label. Only the comma distinguishes one label from a misspelt name, which no site could use.
+    if not labels or {*labels, last} & {*LABEL_SCHEMES}:
+        raise DeidError(
+            f"--labels takes the name of one label set ({', '.join(LABEL_SCHEMES)}), or labels with commas between "
+            'them. Write a single label with a comma behind it, as in "PHI,".'
+        )
+    return [*labels, last] if last else labels
 
 
 def _tagger_of(arguments: argparse.Namespace, n_sites: int, has_rounds: bool) -> dict[str, Any]:

@@ -30,7 +30,7 @@ The page works from the file: it needs no server and no network, and its policy 
 
 The notes with the least certain spans come first. You accept spans, correct borders and labels with the
 mouse or with keys, and add missed PHI by selecting it. The browser remembers the work. "Save file" writes the
-finished notes to reviewed.jsonl, which 'train' and 'redact --reviewed' read.
+finished notes to reviewed.jsonl in your downloads folder. 'train' and 'redact --reviewed' read this file.
 
 Without --model, the page shows the annotations of NOTES, such as those of another tool or of 'suggest'.
 
@@ -39,8 +39,8 @@ The page and reviewed.jsonl hold the whole text of the notes. They are as confid
 EPILOG = """\
 example: review notes, train on the corrections, and redact
   sklearn-deid review raw-notes/ --model my-model --output work/
-  sklearn-deid train work/reviewed.jsonl --model my-next-model
-  sklearn-deid redact raw-notes/ --model my-next-model --reviewed work/reviewed.jsonl --output redacted/
+  sklearn-deid train reviewed.jsonl --model my-next-model
+  sklearn-deid redact raw-notes/ --model my-next-model --reviewed reviewed.jsonl --output redacted/
 
 exit codes: 0 all notes are in the page, 1 some withheld, 2 failed, 130 interrupted"""
 

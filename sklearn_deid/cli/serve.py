@@ -216,6 +216,10 @@ def _listener(arguments: argparse.Namespace) -> socket.socket:
     before = os.umask(0o177)
     try:
         listener.bind(str(path))
+    except OSError as error:
+        listener.close()
+        # The system's error for a socket does not name the file.
+        raise DeidError(f"{error.strerror or error}.", path=str(path)) from None
     finally:
         os.umask(before)
     listener.listen()

@@ -43,7 +43,8 @@ DESCRIPTION = """\
 State how many of your redacted notes leak PHI at most, before the notes leave.
 
 First without --read: a random sample of RELEASE is drawn, and WORK/signoff.html shows it to a reader. The reader
-marks every passage of PHI that is still readable, finishes all notes of the sample, and saves read.jsonl.
+marks every passage of PHI that is still readable, finishes all notes of the sample, and saves read.jsonl, which the
+browser writes into the downloads folder.
 
 Then with --read read.jsonl: upper bounds are computed for the share of leaking notes of the release and for the share
 of PHI items that leak (Clopper-Pearson, patients as clusters). The record is written to WORK/signoff-record.html and

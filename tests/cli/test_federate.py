@@ -365,6 +365,18 @@ def test_labels_that_are_not_agreed_on_are_refused(federation, capsys):
     assert "labels that the agreement does not name" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("names", ["i2b2", "I2B2-2014", "hipaa", "i2b2-2014,PHI", ""])
+def test_a_misspelt_name_of_a_label_set_is_no_label(federation, capsys, names):
+    assert main([*PLAN, "other", "--site", "site-1", "--labels", names]) == 2
+    assert "a single label with a comma behind it" in capsys.readouterr().err
+    assert not (federation / "other").exists()
+
+
+def test_a_single_label_ends_in_a_comma(federation):
+    assert main([*PLAN, "other", "--site", "site-1", "--labels", "NAME,"]) == 0
+    assert json.loads((federation / "other" / "federation.json").read_text())["labels"] == ["NAME"]
+
+
 def test_a_site_that_no_session_could_train_is_refused(federation, capsys, monkeypatch):
     """With another version of Faker, or without the device, the site was prepared, and every session failed."""
     monkeypatch.setattr("sklearn_deid.cli.options._n_cuda_devices", lambda: 0)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid import Corpus, Document, Span, load, write_corpus
+from sklearn_deid.cli.review import EPILOG
 from sklearn_deid.review import note_uncertainties
 
 from .conftest import assert_no_note_text, contents
@@ -32,6 +33,13 @@ def work(model, raw, tmp_path_factory):
     folder = tmp_path_factory.mktemp("work")
     assert main(["review", str(raw), "--model", str(model), "--output", str(folder)]) == 0
     return folder
+
+
+def test_the_example_reads_no_file_from_the_folder_of_the_page():
+    """A page can only write into the downloads folder. The example read work/reviewed.jsonl, which nothing writes."""
+    folder = re.search(r"review \S+ .*--output (\S+)", EPILOG)[1]
+    read = re.findall(r"\S+\.jsonl", EPILOG)
+    assert read and not any(name.startswith(folder) for name in read)
 
 
 def test_the_page_holds_all_notes_with_the_spans_of_the_model(work, model, notes):

@@ -274,6 +274,7 @@ def is_running(pid):
         (["--host", "example.org"], "Set --token-file"),
         (["--token-file", "short"], "at least 16 printable"),
         (["--socket", "short"], "exists already"),
+        (["--socket", "missing/socket"], "No such file or directory. [file missing/socket]"),
         (["--token-file", "missing"], "No such file"),
     ],
 )
