@@ -44,7 +44,8 @@ def record_html(record: Mapping[str, Any]) -> str:
         "CLASS": "passed" if result["passed"] else "failed",
         "VERDICT": escape(verdict(result)),
         "BOUNDS": _table("Bounds", _HEAD, (_bound_row(name, found) for name, found in bounds)),
-        "LABELS": _table("Leaks by label", ("label", "leaks"), result["leaks_by_label"].items()),
+        # Without a row, a reader cannot tell whether there is no leak or whether the numbers are missing.
+        "LABELS": _table("Leaks by label", ("label", "leaks"), result["leaks_by_label"].items() or [("no label", 0)]),
         "RECORD": _table("Record", ("what", "value"), {**result["settings"], **record["provenance"]}.items()),
     }
     page = files(__package__).joinpath("page/record.html").read_text(encoding="utf-8")

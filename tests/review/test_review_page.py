@@ -450,6 +450,18 @@ def test_shift_with_an_arrow_extends_the_selection(opened):
     assert ("3 May", "DATE") in opened.marks()
 
 
+def test_keys_that_move_the_cursor_of_the_browser_are_left_to_the_browser(opened):
+    """With F7, readers without a mouse select text with these keys. The list of keys did not say how to add a span."""
+    script = """
+    return arguments[0].every(([key, ctrlKey, shiftKey]) => document.getElementById('note').dispatchEvent(
+      new KeyboardEvent('keydown', { key, ctrlKey, shiftKey, bubbles: true, cancelable: true })));
+    """
+    keys = [("F7", False, False), ("ArrowUp", False, False), ("ArrowDown", False, False)]
+    keys += [(f"Arrow{way}", ctrl, shift) for way in ("Left", "Right") for ctrl, shift in ((1, 0), (0, 1), (1, 1))]
+    assert opened.driver.execute_script(script, keys)
+    assert "F7" in opened.text("#help") and "without a mouse" in opened.text("#help")
+
+
 def test_the_number_of_spans_stands_behind_an_id_from_right_to_left(page, tmp_path):
     """The number was in front of a Hebrew id, or inside of an id with marks of the direction."""
     notes = [Document("a", "No pain."), Document("\u05d3\u05d5\u05d3 12", "No pain.")]

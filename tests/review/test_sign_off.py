@@ -186,6 +186,14 @@ def test_record_says_in_words_whether_the_target_is_reached(n_leaks, leaks, outc
     assert leaks in page and f"The target is {outcome}." in page
 
 
+def test_no_leak_is_a_row_of_the_leaks_by_label():
+    """The table was empty, so that nobody could tell whether there was no leak or whether numbers were missing."""
+    page = record_html({"result": SignOff(2).assess([note(0), note(1)]).to_dict(), "provenance": {}})
+    assert "<tr><td>no label</td><td>0</td></tr>" in page
+    page = record_html({"result": SignOff(2).assess([note(0, 1), note(1)]).to_dict(), "provenance": {}})
+    assert "no label" not in page
+
+
 def test_one_leak_of_many_is_not_shown_as_none():
     """1 of 30,000 leaking items was shown as 0.00%."""
     read = [note(0, 1, n_hidden=29_999), note(1)]
