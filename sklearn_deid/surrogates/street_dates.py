@@ -8,6 +8,9 @@ from .own_names import with_case
 from .patient_chance import PatientChance
 
 _BETWEEN = frozenset(("de", "del", "do", "er", "\u00ba", "\u00b0"))
+# "rue du 8-Mai-1945", a common French form
+_HYPHENS = ("-", "\u2010", "\u2011")
+_SIGNS = " .\u00ba\u00b0" + "".join(_HYPHENS)
 _ARTICLES = frozenset(("de", "del", "du", "des", "do"))
 _FIRST_YEAR, _LAST_YEAR = 1800, 1999
 _LAST_DAY, _LAST_OF_ALL_MONTHS = 31, 28
@@ -80,7 +83,7 @@ class StreetDate:
         """Position of the day before a month and behind a type of street."""
         types = self._words.bare("street types")
         day = month - 1
-        while day > 0 and (fold(self._pieces[day]) in _BETWEEN or not self._pieces[day].strip(" .\u00ba\u00b0")):
+        while day > 0 and (fold(self._pieces[day]) in _BETWEEN or not self._pieces[day].strip(_SIGNS)):
             day -= 1
         is_day = day > 0 and self._pieces[day].isdecimal() and 0 < int(self._pieces[day]) <= _LAST_DAY
         return day if is_day and any(fold(piece).rstrip(".") in types for piece in self._pieces[:day]) else None
@@ -92,6 +95,8 @@ class StreetDate:
 
     def _year_behind(self) -> int | None:
         behind = self._month + 1
+        if self._pieces[behind : behind + 1] and self._pieces[behind] in _HYPHENS:
+            behind += 1
         while behind < len(self._pieces) and (self._pieces[behind].isspace() or fold(self._pieces[behind]) in _BETWEEN):
             behind += 1
         piece = "".join(self._pieces[behind : behind + 1])

@@ -32,6 +32,8 @@ def rewritten(text, locale, key):
         ("es", "Calle 2 de Mayo, 12", r"Calle \d de ([A-Z]\w+), \d\d", "Calle 9 de Julio, 98"),
         ("it", "via 25 aprile 5", r"via [12]\d (\w+) \d", "via 20 settembre 9"),
         ("pt", "Rua 25 de Abril, lote 3", r"Rua [12]\d de ([A-Z]\w+), lote \d", "Rua 31 de Janeiro, lote 9"),
+        ("fr", "rue du 8-Mai-1945", r"rue du \d-([A-Z]\w+)-1[89]\d\d", "rue du 3-Juin-1940"),
+        ("fr", "5 rue du 4-Septembre", r"\d rue du \d-([A-Z]\w+)", "9 rue du 8-Mai"),
         ("fr", "2 rue du 1er mai", r"\d rue du 1er (\w+)", "9 rue du 1er juin"),
     ],
 )
