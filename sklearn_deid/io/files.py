@@ -91,20 +91,19 @@ def open_regular(place: SourceLocation, path: Path) -> BinaryIO:
     return stream
 
 
-def read_bytes(place: SourceLocation, path: Path) -> bytes:
-    """Read a whole file. An OSError becomes a CorpusFormatError, which `read_corpus` can collect."""
-    return _read_bytes(place, path, -1)
-
-
 def read_note(place: SourceLocation, path: Path) -> bytes:
     """Read a file that is one note, as `read_bytes` does. A file of more than 64 MiB is refused."""
-    data = _read_bytes(place, path, _LARGEST + 1)
+    data = read_bytes(place, path, _LARGEST + 1)
     if len(data) > _LARGEST:
         raise place.error("The file is larger than 64 MiB, too large for one note.")
     return data
 
 
-def _read_bytes(place: SourceLocation, path: Path, most: int) -> bytes:
+def read_bytes(place: SourceLocation, path: Path, most: int = -1) -> bytes:
+    """Read a whole file, or at most the given number of bytes.
+
+    An OSError becomes a CorpusFormatError, which `read_corpus` can collect.
+    """
     try:
         with open_regular(place, path) as stream:
             return stream.read(most)

@@ -27,7 +27,7 @@ from xml.parsers import expat
 
 from ..text import Document, Span
 from .checking import SourceLocation, check_covered, check_label, known_id, parse_offset
-from .files import decode, read_bytes
+from .files import decode, read_bytes, read_note
 from .format import Format, Item
 from .strict_json import dump_meta, parse_meta
 
@@ -144,7 +144,7 @@ def _parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
 
 def _read(place: SourceLocation, path: Path, encoding: str | None, dialect: Dialect) -> _Elements:
     found = _Elements(place, dialect.root)
-    parse_xml(place, decode_xml(place, read_bytes(place, path), encoding), found.start, found.end, found.characters)
+    parse_xml(place, decode_xml(place, read_note(place, path), encoding), found.start, found.end, found.characters)
     return found
 
 
@@ -277,7 +277,7 @@ def _root_name(place: SourceLocation, path: Path) -> str | None:
     parser = _parser(place)
     parser.StartElementHandler = lambda name, attributes: names.append(name)
     # A character cut in half at the end of the head becomes a replacement character.
-    head = read_bytes(place, path)[:_HEAD_BYTES]
+    head = read_bytes(place, path, _HEAD_BYTES)
     try:
         parser.Parse(head.decode(_declared_encoding(place, head), "replace"), False)
     # Only the root element matters here; errors after the root element are found when the file is read.

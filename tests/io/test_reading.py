@@ -195,17 +195,21 @@ def test_iterating_holds_one_document_at_a_time(name, tmp_path):
     assert peak_of_reading(tmp_path / "many", name) < peak_of_reading(tmp_path / "few", name) + 60_000
 
 
-@pytest.mark.parametrize("name", ["text", "jsonl"])
+@pytest.mark.parametrize("name", ["text", "jsonl", "i2b2"])
 def test_a_dump_among_the_notes_is_left_out_and_never_in_memory(name, tmp_path, monkeypatch):
     """A note of some gigabytes fills the memory: the system kills the run, and again at each --resume."""
     monkeypatch.setattr("sklearn_deid.io.files._LARGEST", 50)
-    dump = {"text": {"b.txt": "x" * 51}, "jsonl": {"a.jsonl": f"{JSON}\n{JSON[:-1]}{' ' * 500}}}\n"}}[name]
-    last = {"text": {"a.txt": "a" * 50, "c.txt": "a"}, "jsonl": {"c.jsonl": JSON.replace('"a"', '"c"', 1)}}[name]
-    put(tmp_path, dump | last)
+    xml = "<deIdi2b2><TEXT>a</TEXT></deIdi2b2>"
+    written = {
+        "text": {"a.txt": "a" * 50, "b.txt": "x" * 51, "c.txt": "a"},
+        "jsonl": {"a.jsonl": f"{JSON}\n{JSON[:-1]}{' ' * 500}}}\n", "c.jsonl": JSON.replace('"a"', '"c"', 1)},
+        "i2b2": {"a.xml": xml, "b.xml": xml.replace("<TEXT>a", f"<TEXT>{' ' * 50}"), "c.xml": xml},
+    }
+    put(tmp_path, written[name])
     found, errors = read_corpus(tmp_path, format=name, on_error="collect")
     assert [document.doc_id for document in found] == ["a", "c"]
     (error,) = errors
-    assert error.message.endswith({"text": "too large for one note.", "jsonl": "has more than 50 characters."}[name])
+    assert error.message.endswith("has more than 50 characters." if name == "jsonl" else "too large for one note.")
 
 
 def test_notes_without_annotation_among_others_are_warned_of(tmp_path):

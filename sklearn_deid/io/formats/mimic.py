@@ -26,7 +26,7 @@ import numpy as np
 from ...surrogates import Chance, PlaceholderFiller, is_name_label
 from ...text import I2B2_2014, Document, Span
 from ..checking import SourceLocation, check_text
-from ..files import decode, open_regular, read_bytes, wrong_encoding
+from ..files import decode, open_regular, read_note, wrong_encoding
 from ..format import Format, Item, document_or_error
 
 _PLACEHOLDER = re.compile(r"\[\*\*([^\[\]]{0,160}?)\*\*\]")
@@ -46,7 +46,7 @@ def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Ite
         yield from _read_table(path, encoding or "utf-8-sig", seed)  # spreadsheets write a byte order mark
         return
     place = SourceLocation(str(path), path.stem)
-    yield _note(place, decode(place, read_bytes(place, path), encoding or "utf-8"), None, seed)
+    yield _note(place, decode(place, read_note(place, path), encoding or "utf-8"), None, seed)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:

@@ -37,7 +37,7 @@ from typing import Any
 from ..._optional import import_optional
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, check_text
-from ..files import decode, read_bytes
+from ..files import decode, read_bytes, read_note
 from ..format import Format, Item, has_suffix, is_cas_json
 from ..note_xml import decode_xml, parse_xml, writable_xml
 from ..span_details import SpanDetails, is_detail, known_details
@@ -110,7 +110,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def _xmi_loader(cassis: Any, place: SourceLocation, path: Path, encoding: str | None) -> Callable[[], Any]:
-    content = decode_xml(place, read_bytes(place, path), encoding)
+    content = decode_xml(place, read_note(place, path), encoding)
     ids: list[str] = []
     # The parser raises on a document type declaration.
     parse_xml(place, content, lambda name, found: ids.append(found.get("xmi:id", "")))
@@ -120,7 +120,7 @@ def _xmi_loader(cassis: Any, place: SourceLocation, path: Path, encoding: str | 
 
 
 def _json_loader(cassis: Any, place: SourceLocation, path: Path, encoding: str | None) -> Callable[[], Any]:
-    content = decode(place, read_bytes(place, path), encoding or "utf-8")
+    content = decode(place, read_note(place, path), encoding or "utf-8")
     data = parse_json(place, content, "The file")
     structures = data.get("%FEATURE_STRUCTURES") if isinstance(data, dict) else None
     if not isinstance(structures, list | dict):
