@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from .._randomness import FINEST_STEP, grid_step, to_grid
-from .policy import RANDOM, WordPolicy
+from .policy import RANDOM, UNKNOWN, WordPolicy
 
 # Points of the cosine, and of the radius over which the density of a direction is summed.
 _GRID = 2_001
@@ -41,9 +41,19 @@ class VectorMechanism:
         """Return which words are perturbed; shape (n_words,), bool."""
         return self.policy.actions(words)[0] <= RANDOM
 
+    def vectors_of(self, words: Sequence[str]) -> np.ndarray:
+        """Return the vectors of PHI words before the perturbation, shape (n_words, dim); zeros for unknown words.
+
+        Vectors of character n-grams are left out: such a vector consists of the letters of an unknown word, and would
+        identify this word.
+        """
+        vectors = self.policy.vectors.vectors_for(words)
+        vectors[np.isin(self.policy.actions(words)[0], (RANDOM, UNKNOWN))] = 0.0
+        return vectors
+
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
         """Draw a release of each token, shape (n_tokens, dim), float32."""
-        released = self.policy.vectors.vectors_for(tokens)
+        released = self.vectors_of(tokens)
         moves = self.moves(tokens)
         released[moves] = self.moved(released[moves], rng)
         return released
@@ -54,7 +64,7 @@ class VectorMechanism:
         A kept word is released as its own vector with certainty. If a release equals the vector of a kept word exactly,
         no perturbed word can be the original.
         """
-        vectors = self.policy.vectors.vectors_for(tokens)
+        vectors = self.vectors_of(tokens)
         moves = self.moves(tokens)
         out = np.full((len(tokens), len(releases)), -np.inf)
         out[~moves] = np.where(_equal_rows(vectors[~moves], releases), 0.0, -np.inf)
@@ -96,7 +106,7 @@ class ZeroVectors(VectorMechanism):
 
         A kept word without a vector looks like a perturbed word: both are released as zeros.
         """
-        vectors = self.policy.vectors.vectors_for(tokens)
+        vectors = self.vectors_of(tokens)
         vectors[self.moves(tokens)] = 0.0
         return np.where(_equal_rows(vectors, releases), 0.0, -np.inf)
 

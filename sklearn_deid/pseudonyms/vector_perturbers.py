@@ -26,8 +26,9 @@ class VectorPerturber(PhiPerturber):
     embeddings, labels, max_replacements, exclude, random_state
         As for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" perturbs unknown tokens like other tokens. "keep" releases a zero
-        vector for these tokens. "raise" raises an error.
+        Treatment of PHI tokens without a vector. "random" perturbs unknown tokens like other tokens. "keep" releases a
+        zero vector for these tokens. "raise" raises an error. A vector of character n-grams (fastText) does not count
+        as a vector of a PHI token, since the vector is computed from the letters of the token.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
     """
@@ -61,9 +62,10 @@ class VectorPerturber(PhiPerturber):
     def _perturbed(
         self, X: TokenSequences, moves: Moves, groups: np.ndarray | None, rng: np.random.Generator
     ) -> tuple[TokenVectors, np.ndarray]:
-        released = self._untouched(X)
-        positions = moves.phi.positions[moves.chosen]
+        released, phi = self._untouched(X), moves.phi
+        positions = phi.positions[moves.chosen]
         dim = self.mechanism_.policy.vectors.dim
+        released.data[phi.positions, :dim] = self.mechanism_.vectors_of(phi.words)[phi.word_ids]
         # Only the first dim columns hold the word vector; the casing behind them stays. shape: (n_moved, dim)
         released.data[positions, :dim] = self.mechanism_.moved(released.data[positions, :dim], rng)
         return released, np.zeros(len(positions), dtype=np.int64)
@@ -87,8 +89,9 @@ class RandomVectorPerturber(VectorPerturber):
     embeddings, labels, max_replacements, exclude, random_state
         As for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Treatment of tokens without a vector. "random" also draws a random vector for unknown tokens. "keep" releases a
-        zero vector for these tokens ("GloVe/UNK" in the thesis). "raise" raises an error.
+        Treatment of PHI tokens without a vector. "random" also draws a random vector for unknown tokens. "keep"
+        releases a zero vector for these tokens ("GloVe/UNK" in the thesis). "raise" raises an error. Vectors of
+        character n-grams (fastText) do not count, since they are computed from the letters of a token.
     casing : bool, default=True
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
 

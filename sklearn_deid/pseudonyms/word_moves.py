@@ -151,9 +151,10 @@ class ExponentialNeighbors(UniformNeighbors):
         score = np.empty(neighbors.shape)
         for i, row in enumerate(rows.tolist()):  # a row at a time, since n * N vectors may not fit into memory
             score[i] = vectors.vectors_at(neighbors[i]).astype(np.float64) @ vectors.vectors_at([row])[0]
-        # Scores are scaled to [0, 1], so that their sensitivity is 1.
-        span = score[:, :1] - score[:, -1:]
-        score = (score - score[:, -1:]) / np.where(span > 0, span, 1.0)
+        # Scores are scaled to [0, 1], so that their sensitivity is 1. The ends are those of the scores, not of the
+        # search: in float32, vectors of one direction differ in length, and any of them can have the best score.
+        least, span = score.min(axis=1, keepdims=True), np.ptp(score, axis=1, keepdims=True)
+        score = (score - least) / np.where(span > 0, span, 1.0)
         # Subtracting the largest score, 1, changes no probability and avoids overflow.
         weights = np.exp(self.epsilon / 2 * (score - 1.0))
         return neighbors, weights / weights.sum(axis=1, keepdims=True)

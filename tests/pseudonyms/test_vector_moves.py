@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from sklearn_deid import GaussianNoisePerturber, RandomVectorPerturber, WordVectors, ZeroVectorPerturber
+from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.pseudonyms import AddedNoise, RandomVectors, WordPolicy, ZeroVectors, direction_log_density
 
 
@@ -66,3 +68,23 @@ def test_random_vectors_are_new_and_of_unit_length(policy):
 def test_no_noise_is_the_vector(policy, vectors):
     m = AddedNoise(policy, 0.0)
     np.testing.assert_allclose(m.sample(["alder"], np.random.default_rng(0)), vectors.vectors_for(["alder"]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("unknown", ["keep", "random"])
+@pytest.mark.parametrize("kind", [RandomVectorPerturber, ZeroVectorPerturber, GaussianNoisePerturber])
+def test_no_vector_of_the_letters_of_unknown_phi_is_released(kind, unknown):
+    """With n-grams, an unknown name has a vector of its letters: everybody with the table recognises the name."""
+    ngrams = SubwordTable(np.random.default_rng(0).standard_normal((50, 3), np.float32), 2, 4, is_public=True)
+    vectors = WordVectors(["alder", "pain"], [[1, 0, 0], [0, 1, 0]], subwords=ngrams, is_public=True)
+    settings = {"scale": 1e-3} if kind is GaussianNoisePerturber else {}
+    perturber = kind(embeddings=vectors, unknown=unknown, casing=False, random_state=0, **settings)
+    X, y = [["Zzyxw", "zzyx"]], [["B-DOCTOR", "O"]]
+    phi, other = perturber.fit_transform(X, y)[0]
+    of_letters, unchanged = vectors.vectors_for(X[0])
+    assert abs(float(phi @ of_letters)) < 0.99 and bool(phi.any()) == (
+        unknown == "random" and kind != ZeroVectorPerturber
+    )
+    assert other.tolist() == unchanged.tolist()  # only PHI is perturbed
+    mechanism = perturber.mechanism_
+    ratio = mechanism.log_likelihood(["Zzyxw", "Qwert"], np.stack([phi]))
+    assert ratio[0] == ratio[1]  # the stated law does not distinguish unknown words either

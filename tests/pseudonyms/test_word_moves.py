@@ -174,6 +174,17 @@ def test_privacy_of_the_exponential_mechanism_over_one_set_of_neighbours(vectors
     assert (np.log(table[:, None]) - np.log(table[None]) <= epsilon + 1e-6).all()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_privacy_of_the_exponential_mechanism_among_words_of_one_direction(seed):
+    """In float32, such vectors differ in length, so that another word than the word itself can have the best score."""
+    lengths = np.random.default_rng(seed).uniform(0.1, 9.0, size=(6, 1))
+    nearly = lengths * np.array([[0.3, 0.9, -0.2]]) + 1e-7 * np.random.default_rng(seed).standard_normal((6, 3))
+    vectors = WordVectors(list("abcdef"), nearly, is_public=True)
+    table = dense(make("exponential", vectors, 1.0, 6).probabilities(np.arange(6)))
+    assert (np.log(table[:, None]) - np.log(table[None]) <= 1.0 + 1e-6).all()
+    dense(make("exponential", vectors, 1e6, 6).probabilities(np.arange(6)))  # no overflow
+
+
 def test_metric_privacy_of_noise(vectors):
     """Seen frequencies stay below the bound by no more than their sampling error."""
     epsilon, n = 2.0, 40_000

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._randomness import FINEST_STEP, grid_step
-from ...pseudonyms.phi_tokens import find_phi_tokens
+from ...pseudonyms.phi_tokens import PhiTokens, find_phi_tokens
 from ...pseudonyms.vector_moves import RandomVectors, ZeroVectors
 from ...representations.pair_data import embedding_table
 from ...tagging.tagger_data import distinct_words
@@ -76,7 +76,8 @@ class ReleasedVectors(VectorRelease):
             return _UNKNOWN if self.kind == VECTORS else None  # `ReleasedClasses` has another mechanism
         if is_of_private_notes(self._perturber, self._public):
             return PRIVATE_VECTORS
-        expected = self._public.vectors_for(self.data.X.data)
+        phi, expected = self._phi, self._public.vectors_for(self.data.X.data)
+        expected[phi.positions] = self._perturber.mechanism_.vectors_of(phi.words)[phi.word_ids]
         other = (np.ascontiguousarray(self._released).view(np.uint32) != expected.view(np.uint32)).any(axis=1)
         found = self._wrong_replacements(expected, other[self._moved])
         other[self._moved] = False
@@ -111,7 +112,7 @@ class ReleasedVectors(VectorRelease):
     def noise_template(self) -> NoiseTemplate:
         """Vectors without noise of the tokens in ``noisy_vectors``, and the stated distribution of the noise."""
         words, mechanism = self.data.X.data[self._moved].tolist(), self._perturber.mechanism_
-        mean = mechanism.policy.vectors.vectors_for(words).astype(np.float64)
+        mean = mechanism.vectors_of(words).astype(np.float64)
         if isinstance(mechanism, RandomVectors):
             mean[:] = 0.0
         scale = self._noise_scale
@@ -160,8 +161,12 @@ class ReleasedVectors(VectorRelease):
     @cached_property
     def _moved(self) -> np.ndarray:
         """Positions of the PHI tokens whose vectors the perturber changes."""
-        phi = find_phi_tokens(self.data.X, self.data.y, self._perturber.labels)
+        phi = self._phi
         return phi.positions[self._perturber.mechanism_.moves(phi.words)[phi.word_ids]]
+
+    @cached_property
+    def _phi(self) -> PhiTokens:
+        return find_phi_tokens(self.data.X, self.data.y, self._perturber.labels)
 
     @property
     def _limit(self) -> int | None:

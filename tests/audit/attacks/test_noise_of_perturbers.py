@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sklearn_deid import GaussianNoisePerturber, RandomVectorPerturber
+from sklearn_deid import GaussianNoisePerturber, RandomVectorPerturber, WordVectors
+from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.sequences import TokenVectors
 
 from ...representations.test_private_representer import VECTORS
@@ -100,6 +101,20 @@ def test_faults_are_named(broken, fault, data):
 def test_intact_noise_is_not_blamed(intact, data):
     report = auditor(CHECKS).audit(intact.fit(*data), *data)
     assert [(result.status, result.faults) for result in report.results] == [("ok", ())] * 2
+
+
+@pytest.mark.parametrize("unknown", ["keep", "random"])
+def test_intact_noise_is_not_blamed_where_other_tokens_have_vectors_of_their_letters(data, unknown):
+    """Half of the words of PHI are not stored: their vectors of n-grams are not released."""
+    known, dim = [word for i, word in enumerate(VECTORS.words) if i % 2], VECTORS.dim
+    ngrams = SubwordTable(np.random.default_rng(0).standard_normal((200, dim), np.float32), is_public=True)
+    vectors = WordVectors(known, VECTORS.vectors_for(known), subwords=ngrams, is_public=True)
+    data = tuple(part[:60] for part in data)
+    perturber = GaussianNoisePerturber(embeddings=vectors, scale=0.3, unknown=unknown).fit(*data)
+    assert bool(perturber.statistics_["PATIENT"]["kept_unknown"]) == (unknown == "keep")
+    report = auditor(CHECKS).audit(perturber, *data)
+    assert [(result.status, result.faults) for result in report.results] == [("ok", ())] * 2
+    assert report.blocking_issues == ("No attack was carried out with valid controls.",)
 
 
 class FewKeys(GaussianNoisePerturber):
