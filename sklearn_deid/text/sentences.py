@@ -179,6 +179,8 @@ _NARROWEST, _WIDEST = 40, 140
 _MIN_EVIDENCE = 2  # breaks in the middle of a sentence, below which a note does not count as wrapped
 _MIN_EVIDENCE_SHARE = 0.3  # of the breaks at full lines; in wrapped prose it is about two thirds
 _MAX_OVERLONG_SHARE = 0.1  # lines beyond the width; a pasted address or table row may be
+# Words of a line on average, in notes that are cut into words; other notes of at least 20 lines have at least 3.7.
+_WORDS_OF_A_PART, _FEWEST_LINES = 2.5, 20
 _ASCII, _ASCII_LOWER = re.compile("[\x00-\x7f]+"), ascii_lowercase.encode()
 _MAX_CASELESS_SHARE = 0.05  # lower case characters in a note "without" lower case: a few units such as mg
 
@@ -248,6 +250,18 @@ def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
     return width if overlong <= max(1, _MAX_OVERLONG_SHARE * len(lines)) else None
 
 
+def _is_cut_into_words(text: str, lines: list[_Line], caseless: bool) -> bool:
+    """Whether hardly any line of a note has more than two words, and the lines are parts of sentences.
+
+    Programs write such lines if they read a page word by word. The lines of a form are as short, but most of them begin
+    with a capital or a digit.
+    """
+    if len(lines) < _FEWEST_LINES or len(text.split()) > _WORDS_OF_A_PART * len(lines):
+        return False
+    n_broken = sum(_breaks_off(line, after, caseless) for line, after in pairwise(lines))
+    return n_broken >= _MIN_EVIDENCE_SHARE * len(lines)
+
+
 def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -> bool:
     """Whether the following line continues the line."""
     if not _may_run_on(line, following):
@@ -271,8 +285,9 @@ def is_caseless(text: str) -> bool:
 def line_starts(text: str) -> list[int]:
     r"""Offsets of the lines that do not continue the preceding line.
 
-    A visible line starts a new unit of text, with two exceptions:
+    A visible line starts a new unit of text, with three exceptions:
 
+    - In a note that is cut into words, every line continues the preceding line.
     - In a hard-wrapped note, a line continues the preceding line if its first word did not fit into the preceding line.
     - In any other note, a line continues the preceding line if the preceding line has 40 or more columns and the break
       is inside a sentence.
@@ -280,6 +295,9 @@ def line_starts(text: str) -> list[int]:
     Lines after a blank line or a row of dashes, and list items (``-``, ``*``, ``•``, ``o``, ``1.``, ``2)``, ``a)``),
     always start a new unit. In a hard-wrapped note, fields of up to three words (``Allergies: ...``) also start a new
     unit.
+
+    A note of at least 20 lines is cut into words if its lines have at most 2.5 words on average, and at least 30 % of
+    the breaks are inside a sentence.
 
     A note is hard-wrapped if a width of 40 to 140 columns meets two conditions. (a) At most a tenth of the lines, or
     one line, exceed the width. (b) Of the breaks that the width explains, at least two, and at least 30 %, are inside a
@@ -344,8 +362,12 @@ def line_borders(text: str, caseless: bool | None = None) -> LineBorders:
     if not lines:
         return LineBorders([], [], 0.0)
     caseless = is_caseless(text) if caseless is None else caseless
-    width = _wrap_width(lines, caseless)
-    borders = [(line, after) for line, after in pairwise(lines) if not _runs_on(line, after, width, caseless)]
+    pairs = pairwise(lines)
+    if _is_cut_into_words(text, lines, caseless):
+        borders = [(line, after) for line, after in pairs if not _may_run_on(line, after)]
+    else:
+        width = _wrap_width(lines, caseless)
+        borders = [(line, after) for line, after in pairs if not _runs_on(line, after, width, caseless)]
     bare = [after.start for line, after in borders if _is_bare(line, after)]
     starts = [lines[0].start, *(after.start for _, after in borders)]
     # Three more lines, so that a note of two or three lines never has a large share.

@@ -113,6 +113,20 @@ def test_hard_wrapped_note():
     ]
 
 
+@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize("write", [str, str.upper])
+def test_lines_of_a_word_or_two_are_parts_of_sentences(words, write):
+    whole = write(HARD_WRAPPED.split("\n\n")[0].split("-\n")[1].replace("\n", " "))
+    parts = whole.split()
+    cut = "\n".join(" ".join(parts[i : i + words]) for i in range(0, len(parts), words))
+    assert [s.split() for s in sentences(cut)] == [s.split() for s in sentences(whole)]
+
+
+def test_short_lines_of_a_form_stay_apart():
+    form = ["Name", "Roe", "Date of birth", "3/4/1951", "Ward", "3B", "Sodium", "140", "Next of kin", "Doe"] * 3
+    assert sentences("\n".join(form)) == form
+
+
 def prose(rng, n_paragraphs=4):
     """Paragraphs of made-up sentences of 4 to 20 words."""
     words = ["".join(rng.choices("abcdefgilmnorstu", k=rng.randint(1, 11))) for _ in range(300)]
