@@ -27,10 +27,13 @@ i2b2 2014 and MEDDOCAN.
 precision   proportion of the marked spans that are PHI
 recall      proportion of the PHI that was marked; the rest leaks
 f1          harmonic mean of the two
-gold        number of true annotations (rows "tokens": of runs of letters and digits); "support" in JSON
+gold        number of true annotations (rows "tokens": of runs of ASCII letters and digits); "support" in JSON
 missed      number of true annotations that were not found; "fn" in JSON
 invented    number of marked spans that are no true annotation; "fp" in JSON
 macro f1    f1 of the mean precision and the mean recall of the notes
+
+The official counts of tokens leave out all letters outside of ASCII, such as those of a Greek name. If the annotations
+have such letters, a row below "tokens" counts the missed ones.
 
 All scores are between 0 and 1; a score of no items is "-", and null in JSON. In "typed" rows, a name annotated
 as a date is wrong. In "any type" rows, the name is right, because redaction hides the name. "HIPAA" rows count only

@@ -113,6 +113,28 @@ def token_items(document: Document, spans: Iterable[Span]) -> set[Item]:
     return items
 
 
+def other_letters(document: Document, gold: Iterable[Span], predicted: Iterable[Span]) -> Counts:
+    """Counts of the letters and digits outside of ASCII in gold spans, which `token_items` leaves out.
+
+    A letter counts as found if a span with any label covers the letter. Predicted letters are not counted.
+
+    Examples
+    --------
+    >>> note = Document("n", "\u042f. Roe")
+    >>> other_letters(note, [Span(0, 6, "PATIENT")], [Span(3, 6, "PATIENT")])
+    Counts(tp=0, fp=0, fn=1, n_predicted=0)
+    """
+    if document.text.isascii():
+        return Counts()
+    wanted, covered = (_places(spans) for spans in (gold, predicted))
+    telling = {i for i in wanted if not document.text[i].isascii() and document.text[i].isalnum()}
+    return Counts(tp=len(telling & covered), fn=len(telling - covered))
+
+
+def _places(spans: Iterable[Span]) -> set[int]:
+    return {i for span in spans for i in range(span.start, span.end)}
+
+
 @dataclass(frozen=True)
 class Rule:
     """Counting rule: kind of item, whether labels must agree, and how many characters the ends may differ."""

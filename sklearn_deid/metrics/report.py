@@ -9,7 +9,7 @@ from typing import Any
 from .._optional import import_optional
 from .._parameters import check_parameter
 from ..text import Document, LabelScheme, Span
-from .counting import RULES, Counts, compare, compare_by_label, harmonic_mean, merged_counts
+from .counting import RULES, Counts, compare, compare_by_label, harmonic_mean, merged_counts, other_letters
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
 from .rounding import UNDEFINED, rounded
 
@@ -69,6 +69,9 @@ def deid_report(
 
         Further keys of the dict are:
 
+        - ``other_letters``, the support, tp and fn of single letters and digits outside of ASCII, under any label. The
+          official counts of tokens leave out these letters, so that a part of a Greek or Cyrillic name that was missed
+          may not count there;
         - ``n_documents``, the number of documents;
         - ``missing_documents``, the ids of documents without a prediction;
         - ``by_document``, the strict measures of each document;
@@ -124,6 +127,8 @@ def _as_dict(pairing: Pairing, label_scheme: LabelScheme | None, sentences: dict
             None if label_scheme is None else _scores(rule, _hipaa(everything, label_scheme), category_of)
         )
     report["merged"] = _summary([merged_counts(*side) for side in everything])
+    letters = sum((other_letters(*side) for side in everything), start=Counts())
+    report["other_letters"] = {name: getattr(letters, name) for name in ("support", "tp", "fn")}
     report["by_document"] = {side[0].doc_id: compare("strict", *side).as_dict() for side in everything}
     # The next line reads the strict scores and adds the leak of each document.
     report["leak"] = _leak(report, sentences)
@@ -220,6 +225,8 @@ def _missed(report: dict[str, Any]) -> list[str]:
     lines = ["Missed", _row("  tokens, under whatever label", _share(report["binary_token"]))]
     if report["hipaa_binary_token"]:
         lines.append(_row("    of them with a HIPAA label", _share(_hidden_hipaa(report))))
+    if report["other_letters"]["support"]:
+        lines.append(_row("  letters outside of ASCII, not among tokens", _share(report["other_letters"])))
     lines.append(_row("  spans, under whatever label", _share(report["binary_strict"])))
     lines.append(_row("  spans, with their label", _share(report["strict"])))
     leak = report["leak"]

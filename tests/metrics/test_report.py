@@ -296,9 +296,8 @@ class TestForms:
 
     def test_dict_has_every_key_and_is_plain(self):
         report = report_of(self.GOLD, self.PREDICTED)
-        assert {*KEYS, "by_category", "by_label", "by_document", "leak", "n_documents", "missing_documents"} == set(
-            report
-        )
+        others = {"by_category", "by_label", "by_document", "leak", "n_documents", "missing_documents", "other_letters"}
+        assert {*KEYS, *others} == set(report)
         for key in KEYS:
             parts = {"macro"} if key == "merged" else {"macro", "by_label", "by_category"}
             assert set(report[key]) == MEASURES | parts
@@ -391,3 +390,19 @@ def test_ids_and_labels_do_not_forge_lines_of_the_table():
     table = deid_report(gold, [], missing="count")
     assert "\x1b" not in table
     assert "wholly missed: a   spans, with their label 0 of 0\n" in table
+
+
+@pytest.mark.parametrize("text", ["Иван Петров", "Ωμέγα Ψι", "王小明 李四", "Élée Ñandú"])
+def test_missed_letters_outside_of_ascii_are_in_the_table(text):
+    end = text.index(" ")
+    gold = [Document("n", text, (Span(0, len(text), "PATIENT"),))]
+    half = [Document("n", text, (Span(end + 1, len(text), "CITY"),))]
+    hidden = [Document("n", text, (Span(0, len(text), "CITY"),))]
+    letters = [c for c in text if c.isalpha() and not c.isascii()]
+    n_missed = sum(not c.isascii() for c in text[:end])
+    report = report_of(gold, half)
+    assert report["other_letters"] == {"support": len(letters), "tp": len(letters) - n_missed, "fn": n_missed}
+    row = next(line for line in deid_report(gold, half).splitlines() if "outside of ASCII" in line)
+    assert row.split()[-4:-1] == [str(n_missed), "of", str(len(letters))]
+    assert report_of(gold, hidden)["other_letters"]["fn"] == 0
+    assert "outside of ASCII" not in deid_report(*[[Document("n", "Roe", (Span(0, 3, "PATIENT"),))]] * 2)
