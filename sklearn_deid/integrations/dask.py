@@ -9,7 +9,7 @@ from typing import Any
 from .._optional import import_optional
 from ..exceptions import DeidError
 from ..text.column_names import ALIKE, has_words, is_alike, resembled
-from .frames import TEXT_IN_INDEX, index_has_text
+from .frames import TEXT_IN_INDEX, index_has_text, names_of
 from .row_redactor import RowRedactor
 
 
@@ -45,9 +45,10 @@ def redact_dask(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing, or if an option of surrogates is missing. During the computation,
-        if another column or key repeats a text or a long part of a text. For a bag, also during the computation: if no
-        record of a partition has a named key; if another key differs from a named key only in case, blanks or
-        look-alike characters; or if a record lacks a named key and has a text of several words under another key.
+        if another column or key repeats a text or a long part of a text, or the name of a column or of an index holds a
+        whole text. For a bag, also during the computation: if no record of a partition has a named key; if another key
+        differs from a named key only in case, blanks or look-alike characters; or if a record lacks a named key and has
+        a text of several words under another key.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError
@@ -96,7 +97,8 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
     if any(index_has_text(frame.index, enumerate(values[name])) for name in redactor.columns):
         raise DeidError(TEXT_IN_INDEX)
     copied = [name for name in frame.columns if name not in redactor.columns]
-    redactor.check_copies(values, (list(frame[name]) for name in copied if _may_hold_texts(frame[name].dtype)))
+    others = (list(frame[name]) for name in copied if _may_hold_texts(frame[name].dtype))
+    redactor.check_copies(values, others, names_of(frame))
     new = redactor(values, len(frame))
     changed = {
         name: pd.Series(texts, index=frame.index, dtype=_text_type(frame, name, pd)) for name, texts in new.items()

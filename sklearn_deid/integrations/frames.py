@@ -11,7 +11,20 @@ from ..exceptions import CorpusFormatError, DeidError, WithheldWarning
 from ..text import Document, known_id
 from ..text.arrow_metadata import schema_without_texts
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from ..text.column_names import ALIKE, INSIDE, REPEATED, is_alike, names_inside, repeats, resembled, strings_inside
+from ..text.column_names import (
+    ALIKE,
+    IN_NAME,
+    INSIDE,
+    NAME_IS_TEXT,
+    REPEATED,
+    is_alike,
+    is_text_name,
+    named_text,
+    names_inside,
+    repeats,
+    resembled,
+    strings_inside,
+)
 from .deidentifiers import as_deidentifier
 
 #: Description of the problem of a frame whose index repeats its texts.
@@ -60,9 +73,10 @@ def redact_frame(
     CorpusFormatError
         If a column is missing, if a cell holds no text, or if a column of texts is also the id or patient column. Also
         if the name of another column differs from the name of a column of texts only in case, blanks or look-alike
-        characters, or if another column repeats a text.
+        characters, if another column repeats a text, or if the name of a column or of an index holds a whole text.
     DeidError
-        If a text cannot be processed, and ``on_error="raise"``.
+        If the name of a column of texts has a line break or more than 128 characters, as a note that was read as a
+        header. Also if a text cannot be processed, and ``on_error="raise"``.
     TypeError
         If the frame is of another type, such as a lazy frame.
     MissingDependencyError
@@ -173,10 +187,12 @@ def table_of(nw: Any, frame: Any) -> Any:
 
 
 def text_columns(columns: str | Sequence[str]) -> list[str]:
-    """Distinct names of the columns of texts. Raises an error if there is no name."""
+    """Distinct names of the columns of texts. Raises an error if there is no name, or if a name may be a text."""
     names = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
     if not names:
         raise DeidError("The 'columns' parameter must name a column of texts: without one, all texts would stay.")
+    if any(map(is_text_name, names)):
+        raise DeidError(NAME_IS_TEXT)
     return names
 
 
@@ -215,6 +231,8 @@ def _cells(
             cells.append((row, name, Document(place, value, (), known_id(patients[row]))))
     if index_has_text(getattr(table.to_native(), "index", None), ((row, cell.text) for row, _, cell in cells)):
         raise CorpusFormatError(TEXT_IN_INDEX)
+    if (named := named_text(names_of(table.to_native()), ((name, cell.text) for _, name, cell in cells))) is not None:
+        raise CorpusFormatError(IN_NAME.format(named))
     for other in set(table.columns).difference(names):
         values = table.get_column(other).to_list() if _may_hold_texts(table.schema[other]) else ()
         copied = [name for row, name, cell in cells if values and repeats(cell.text, values[row : row + 1])]
@@ -223,6 +241,15 @@ def _cells(
         if (alike := resembled(names_inside(values), names, ())) is not None:
             raise CorpusFormatError(INSIDE.format(alike))
     return cells
+
+
+def names_of(frame: Any) -> list[Any]:
+    """All names that a frame has: those of its columns and indexes, and those in the metadata of a pyarrow table."""
+    schema = getattr(frame, "schema", None)
+    if hasattr(schema, "pandas_metadata"):
+        return [*schema.names, schema.pandas_metadata]
+    levels = [getattr(getattr(frame, axis, None), "names", ()) for axis in ("index", "columns")]
+    return [*frame.columns, *(name for names in levels for name in names)]
 
 
 def _may_hold_texts(kind: Any) -> bool:

@@ -15,7 +15,7 @@ from ..tagging.note_tagger import NoteFailure, UnlikeNote
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, known_id
 from ..text.characters import LONE_SURROGATE, has_surrogate
-from ..text.column_names import ALIKE, INSIDE, REPEATED, names_inside, repeats, resembled
+from ..text.column_names import ALIKE, IN_NAME, INSIDE, REPEATED, named_text, names_inside, repeats, resembled
 from .deidentifiers import as_deidentifier
 from .frames import text_columns
 
@@ -119,8 +119,10 @@ class RowRedactor:
         if (alike := resembled(names, self.columns, self.read_columns)) is not None:
             raise DeidError(f"The table has a column {ALIKE.format(alike)}")
 
-    def check_copies(self, values: Mapping[str, Sequence[Any]], others: Iterable[Sequence[Any]]) -> None:
-        """Refuse rows with a text that another column repeats.
+    def check_copies(
+        self, values: Mapping[str, Sequence[Any]], others: Iterable[Sequence[Any]], names: Iterable[Any] = ()
+    ) -> None:
+        """Refuse rows with a text that another column, or the name of a column or of an index, repeats.
 
         Parameters
         ----------
@@ -128,13 +130,19 @@ class RowRedactor:
             Values of the text columns.
         others : iterable of sequence
             Values of the columns that are copied.
+        names : iterable of object, default=()
+            Names of all columns and indexes.
 
         Raises
         ------
         DeidError
-            If another column in the row repeats a text of five words or more, or a long part of a text. Also if an
-            object inside of another column has a key that resembles the name of a column of texts.
+            If another column in the row repeats a text of five words or more, or a long part of a text. Also if a name
+            holds a whole text of five words or more, or if an object inside of another column has a key that resembles
+            the name of a column of texts.
         """
+        texts = ((name, text) for name in self.columns for text in values[name])
+        if (named := named_text(names, texts)) is not None:
+            raise DeidError(IN_NAME.format(named))
         for other in others:
             if (alike := resembled(names_inside(other), self.columns, ())) is not None:
                 raise DeidError(INSIDE.format(alike))

@@ -46,7 +46,8 @@ def redact_spark(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing or holds no strings, or if an option of surrogates is missing.
-        During the computation, Spark reports an error if another column repeats a text or a long part of a text.
+        During the computation, Spark reports an error if another column repeats a text or a long part of a text, or if
+        the name of a column holds a whole text.
     MissingDependencyError
         If PySpark is not installed.
     """
@@ -98,7 +99,7 @@ def _redacted_batch(batch: Any, redactor: RowRedactor, names: Sequence[str], wri
     inner = (name for at in copied for name in names_inside(batch.schema.types[at]))
     if (alike := resembled(inner, redactor.columns, ())) is not None:
         raise DeidError(INSIDE.format(alike))
-    redactor.check_copies(values, (list(texts_by_row(batch.column(at))) for at in copied))
+    redactor.check_copies(values, (list(texts_by_row(batch.column(at))) for at in copied), names)
     new = redactor(values, batch.num_rows)
     arrays = list(batch.columns)
     for name in redactor.columns:

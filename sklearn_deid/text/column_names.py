@@ -29,7 +29,17 @@ REPEATED = "Another column repeats a text of the column {!r}, or a part, and is 
 
 #: Description of the problem of a name inside of the values of a column that nobody has named.
 INSIDE = "A value of another column holds a name like {!r}, whose text would be copied. Rename or remove it."
+
+#: Description of the problem of a name, of a column or of an index, that holds a text of a column of texts.
+IN_NAME = "The name of a column, or of an index, holds a text of the column {!r} and is copied: rename it."
+
+#: Description of the problem of a name that a column of texts probably has from a note.
+NAME_IS_TEXT = (
+    "The name of a column of texts has a line break, or more characters than databases allow, and is copied: it may be "
+    "the first note of a file without a header. Rename it, or read the file with header=None."
+)
 _FEWEST_WORDS = 5  # short texts are equal by chance
+_LONGEST_NAME = 128  # of the usual databases
 # Length of a part of a text, and its fewest blanks. Shorter parts, and longer parts of few words, are names and
 # diagnoses in columns of their own.
 _PARTS = ((24, _FEWEST_WORDS - 1), (40, 0))
@@ -84,6 +94,44 @@ def repeats(text: Any, others: Iterable[Any]) -> bool:
         return False
     words = text.casefold().split()
     return any(_is_of(words, part) for part in _parts(wide) if not _is_short(part))
+
+
+def is_text_name(name: Any) -> bool:
+    """Whether the name of a column has a line break or more than 128 characters, as a note has and no usual name.
+
+    Examples
+    --------
+    >>> is_text_name("Reason for admission, in words of the patient"), is_text_name("Seen today.\\nNo pain.")
+    (False, True)
+    """
+    return isinstance(name, str) and (len(name) > _LONGEST_NAME or len(name.splitlines()) > 1)
+
+
+def named_text(names: Iterable[Any], texts: Iterable[tuple[str, Any]]) -> str | None:
+    """Column of the first whole text that a name holds; None without such a text.
+
+    The text must have at least five words. Case and repeated blanks are ignored. A part of a text is not enough: notes
+    repeat the names of the fields of a form.
+
+    Parameters
+    ----------
+    names : iterable of object
+        Names of columns and of indexes. The names of a level can be in tuples.
+    texts : iterable of (str, object)
+        Column and value of each cell.
+
+    Examples
+    --------
+    >>> named_text(["id", "note_Seen today by  Dr. Alder"], [("note", "seen today by Dr. Alder")])
+    'note'
+    """
+    folded = (" ".join(name.casefold().split()) for name in strings_inside(names))
+    wide = [name for name in folded if name.count(" ") >= _FEWEST_WORDS - 1]
+    for column, text in texts if wide else ():
+        if isinstance(text, str) and len(words := text.casefold().split()) >= _FEWEST_WORDS:
+            if any(" ".join(words) in name for name in wide):
+                return column
+    return None
 
 
 def _is_short(value: Any) -> bool:

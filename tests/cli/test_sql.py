@@ -231,6 +231,13 @@ def test_a_column_that_repeats_a_text_is_refused(redact, base):
     assert execute(base, "SELECT COUNT(*) FROM redacted") == [(0,)]
 
 
+def test_a_name_that_holds_a_text_is_refused(redact, base):
+    """Pivoted tables have columns that are named after texts."""
+    execute(base, "UPDATE notes SET note = 'Visit on the ward: mail roe@example.org'")
+    code, _, err = redact(query='SELECT id, note, 1 AS "is Visit on the ward: mail roe@example.org" FROM notes')
+    assert (code, "name of a column, or of an index, holds a text" in err, "roe@" in err) == (2, True, False)
+
+
 @pytest.mark.parametrize("part", ["substr(note, 1, 30)", "'Seen: ' || upper(substr(note, 9, 28))"])
 def test_a_part_of_a_text_in_another_column_is_refused(redact, base, part):
     """Only whole texts were compared: ``SELECT substr(note, 1, 30)`` copied the beginning of each text."""

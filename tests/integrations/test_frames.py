@@ -134,6 +134,38 @@ def test_a_name_of_a_text_inside_of_another_value_is_refused(kind):
             redact_frame(MODEL, frame, "note")
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_name_that_holds_a_text_is_refused(kind):
+    """Columns of indicators are named after the texts. Names of forms, which notes repeat, are no texts."""
+    long = "Seen today on the ward by  Zyxwvutski"
+    for name, is_refused in (("note_seen today on the ward by Zyxwvutski", True), ("Seen today on the ward", False)):
+        frame = made(kind, {"n": [1, 2], "note": ["No pain", long], name: [0, 1]})
+        with pytest.raises(CorpusFormatError, match="name of a column") if is_refused else nullcontext() as found:
+            redact_frame(MODEL, frame, "note")
+        assert found is None or "Zyxwvutski" not in str(found.value)
+
+
+def test_a_name_of_an_index_or_of_a_level_that_holds_a_text_is_refused():
+    long = "seen today on the ward by Zyxwvutski"
+    frame = made("pandas", {"n": [1], "note": [long]})
+    for named in (frame.rename_axis(long), frame.rename_axis(long, axis=1)):
+        with pytest.raises(CorpusFormatError, match="or of an index"):
+            redact_frame(MODEL, named, "note")
+        table = pytest.importorskip("pyarrow").Table.from_pandas(named)
+        with pytest.raises(CorpusFormatError, match="or of an index"):
+            redact_frame(MODEL, table, "note")
+
+
+@pytest.mark.parametrize("name", ["seen by\nZyxwvutski", "Zyxwvutski " * 12])
+def test_a_note_that_was_read_as_a_header_is_refused(name):
+    """The first note of a file without a header became the name of the column, and was copied and shown in errors."""
+    frame = made("pandas", {"n": [1], name: ["No pain"]})
+    for function in (redact_frame, annotate_frame):
+        with pytest.raises(DeidError, match="file without a header") as found:
+            function(MODEL, frame, frame.columns[1])
+        assert "Zyxwvutski" not in str(found.value)
+
+
 def test_an_index_or_a_patient_that_repeats_a_part_of_a_text_is_refused():
     long = "seen today on the ward by Zyxwvutski"
     frame = made("pandas", {"note": ["No pain", long], "raw": ["b", long[:30]], "n": [1, 2]})

@@ -226,6 +226,21 @@ def test_a_column_that_repeats_a_text_is_refused(rules):
             list(arrow_redactor(RowRedactor(rules, "note"))([batch.set_column(2, "raw", raw)]))
 
 
+def test_a_name_that_holds_a_text_is_refused(rules):
+    """Columns of indicators are named after the texts, and the names were copied."""
+    long = "seen today on the ward by Zyxwvutski"
+    pd, pa = (pytest.importorskip(name) for name in ("pandas", "pyarrow"))
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"note": [long], f"note_{long}": [1]})
+    for named in (frame, frame[["note"]].rename_axis(long)):
+        with pytest.raises(DeidError, match="name of a column, or of an index"):
+            redact_dask(rules, dd.from_pandas(named, npartitions=1), "note").compute(scheduler="synchronous")
+    with pytest.raises(DeidError, match="name of a column, or of an index"):
+        list(arrow_redactor(RowRedactor(rules, "note"))([pa.RecordBatch.from_pandas(frame)]))
+    with pytest.raises(DeidError, match="file without a header"):
+        RowRedactor(rules, "Seen today.\nNo pain.")
+
+
 @pytest.mark.parametrize("record", ["Seen today", ("note", "Seen today"), [("note", "Seen today")], None])
 def test_a_bag_of_other_values_than_dicts_is_refused(rules, record):
     """A bag of texts ended in an error about the elements of a dictionary update."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...text import known_id
-from ...text.column_names import ALIKE, REPEATED, repeats, resembled
+from ...text.column_names import ALIKE, IN_NAME, REPEATED, named_text, repeats, resembled
 from ..checking import SourceLocation
 from .table import Cell
 
@@ -94,6 +94,26 @@ class Columns(NamedTuple):
                 raise SourceLocation(path).error(REPEATED.format(name))
         found = ((name, row[name]) for name in self.texts)
         return [Cell(number, name, text, row_id, patient_id) for name, text in found if text not in (None, "")]
+
+    def check_names(self, names: Iterable[Any], cells: Iterable[Cell], path: str | None) -> None:
+        """Refuse a table in which a name, such as one of a table of indicators for each text, holds a whole text.
+
+        Parameters
+        ----------
+        names : iterable of object
+            Names of all columns.
+        cells : iterable of Cell
+            Texts of some rows.
+        path : str or None
+            Name of the table for messages.
+
+        Raises
+        ------
+        CorpusFormatError
+            If a name holds a whole text of five words or more.
+        """
+        if (named := named_text(names, ((cell.column, cell.text) for cell in cells))) is not None:
+            raise SourceLocation(path).error(IN_NAME.format(named))
 
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
         """Id and patient of a row. Without a patient column, texts with the same id belong to the same patient."""

@@ -74,7 +74,7 @@ class DelimitedTable:
             number = 0
             # Blank lines behind the last row are in a chunk of their own.
             while (block := list(islice(rows, CHUNK_ROWS))) or self._n_blank:
-                yield self._chunk(block, number, len(header), places, form)
+                yield self._chunk(block, number, header, places, form)
                 number += len(block)
 
     def assemble(self, pieces: Iterable[tuple[int, Path]], stream: BinaryIO) -> None:
@@ -154,8 +154,11 @@ class DelimitedTable:
         # Rows behind a quote that is not closed cannot be distinguished from its cell, so that the file ends here.
         raise problem
 
-    def _chunk(self, rows: list[list[str]], before: int, width: int, places: dict[str, int], form: _Form) -> TableChunk:
+    def _chunk(
+        self, rows: list[list[str]], before: int, header: list[str], places: dict[str, int], form: _Form
+    ) -> TableChunk:
         cells: list[Cell] = []
+        width = len(header)
         problems: list[tuple[str, str]] = []
         kept: dict[int, list[str]] = {}
         texts = {places[name] for name in self.columns.texts}
@@ -172,6 +175,7 @@ class DelimitedTable:
             named, others = {name: row[at] for name, at in places.items()}, [row[at] for at in copied]
             cells += self.columns.cells(named, number, others, str(self.path))
             kept[number] = row
+        self.columns.check_names(header, cells, str(self.path))
 
         def render(new: Sequence[str | None]) -> bytes:
             changed = {number: list(row) for number, row in kept.items()}

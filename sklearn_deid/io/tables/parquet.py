@@ -156,6 +156,7 @@ class ParquetTable:
             # A column that nobody has named can repeat a text, such as the index of a pandas frame.
             others = [inner if len(inner) > 1 else inner[0] for inner in map(next, copies) if inner]
             cells += self.columns.cells(values, before + row + 1, others, str(self.path))
+        self.columns.check_names([*self._schema.names, self._schema.pandas_metadata], cells, str(self.path))
         # A stream and not the batch alone: a batch of categories has their numbers without the categories.
         digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, cells, before, texts), group)

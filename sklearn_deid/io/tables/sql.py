@@ -174,6 +174,7 @@ class SqlTable:
             if (alike := resembled(names_inside(others), self.columns.texts, ())) is not None:
                 raise DeidError(INSIDE.format(alike))
             cells += self.columns.cells(row, number, others, None)
+        self.columns.check_names(rows[0] if rows else (), cells, None)
 
         def render(texts: Sequence[str | None]) -> list[dict[str, Any]]:
             changed = [dict(row) for row in rows]

@@ -448,6 +448,16 @@ def test_a_column_that_repeats_a_text_is_refused(tmp_path, kind, copy, is_refuse
     change(open_table(path, output, Columns(("text", "raw"))), output, str)
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_header_that_holds_a_text_is_refused(tmp_path, kind):
+    """A table of indicators has a column for each text. Its header was copied, at exit code 0."""
+    for name, is_refused in ((f"text_{LONG}", True), (LONG[:30], False)):
+        path, output = written(tmp_path / f"notes.{kind}", [{"text": LONG, name: "1"}]), tmp_path / f"out.{kind}"
+        table = open_table(path, output, Columns(("text",)))
+        with pytest.raises(CorpusFormatError, match="name of a column") if is_refused else nullcontext():
+            change(table, output, str)
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_an_id_that_repeats_a_part_of_a_text_is_refused(tmp_path, kind):
     """It was copied, and shown in messages."""
