@@ -245,7 +245,7 @@ def _cells(
 
 def names_of(frame: Any) -> list[Any]:
     """All names that a frame has: those of its columns and indexes, and those in the metadata of a pyarrow table."""
-    schema = getattr(frame, "schema", None)
+    schema: Any = getattr(frame, "schema", None)
     if hasattr(schema, "pandas_metadata"):
         return [*schema.names, schema.pandas_metadata]
     levels = [getattr(getattr(frame, axis, None), "names", ()) for axis in ("index", "columns")]

@@ -27,6 +27,8 @@ _STREAMS = ("/v1/batch",)
 # Clients whose rates are remembered.
 _MOST_CLIENTS = 10_000
 _MOST_DIGITS = 18
+# In logs and metrics, as other servers write it. Nobody receives this status.
+_CLIENT_LEFT = 499
 _PORT = re.compile(":[0-9]*$")
 
 Message = MutableMapping[str, Any]
@@ -93,12 +95,30 @@ class Guard:
             if refused is not None:
                 await answer.error(*refused)
             else:
-                await self.app(scope, self._limited(receive, route), answer.send)
+                await self._answered(scope, receive, answer, route)
         if failure.error is not None:
             await self._failed(failure.error, answer)
         seconds = time.perf_counter() - start
         self.metrics.request(route, answer.status, seconds)
         _LOG.info("%s %s %s %.3f s", answer.request_id, route, answer.status, seconds)
+
+    async def _answered(self, scope: Any, receive: Any, answer: _Answer, route: str) -> None:
+        """Answer a request, unless its client leaves after the whole request and before the answer."""
+        is_read = asyncio.Event()
+        work = asyncio.ensure_future(self.app(scope, self._limited(receive, route, is_read), answer.send))
+        leaving = asyncio.ensure_future(_left(receive, is_read))
+        try:
+            await asyncio.wait((work, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not work.done() and not answer.is_started:
+                # A client that gives up tries again: the model would read the note twice, and others would wait.
+                answer.status = _CLIENT_LEFT
+                work.cancel()
+                await asyncio.wait((work,))
+                return
+            await work
+        finally:
+            leaving.cancel()
+            work.cancel()
 
     async def _failed(self, error: Exception, answer: _Answer) -> None:
         # The message of an error could hold text of a note, and so could the values in its traceback.
@@ -138,7 +158,9 @@ class Guard:
             self._clients.popitem(last=False)
         return left >= 1
 
-    def _limited(self, receive: Callable[[], Awaitable[Message]], route: str) -> Callable[[], Awaitable[Message]]:
+    def _limited(
+        self, receive: Callable[[], Awaitable[Message]], route: str, is_read: asyncio.Event
+    ) -> Callable[[], Awaitable[Message]]:
         is_stream = route in _STREAMS
         limit = math.inf if is_stream else self.limits.max_bytes
         seen, left = 0, self.limits.timeout
@@ -157,9 +179,18 @@ class Guard:
             seen += len(body)
             if seen > limit:
                 raise too_large(self.limits)
+            if message["type"] == "http.request" and not message.get("more_body"):
+                is_read.set()
             return message
 
         return limited
+
+
+async def _left(receive: Callable[[], Awaitable[Message]], is_read: asyncio.Event) -> None:
+    """Return when the client has left. Until the whole request is read, messages belong to the application."""
+    await is_read.wait()
+    if (await receive())["type"] != "http.disconnect":
+        await asyncio.Event().wait()  # no server sends another message, and nothing is known about the client
 
 
 def too_large(limits: ServiceLimits) -> Exception:

@@ -415,6 +415,53 @@ def test_texts_of_requests_that_were_given_up_are_not_kept():
     assert [sorted(codes) for codes in later] == [[503, 504, 504]] * 4
 
 
+def test_a_client_that_has_left_is_not_waited_for():
+    """Clients that give up try again: the model read each of their notes, and all others waited for that."""
+    read = []
+
+    class Reading(HangingTagger):
+        go = threading.Event()
+
+        def predict(self, X):
+            read.extend(" ".join(row) for row in X)
+            return super().predict(X)
+
+    app = make_app(Reading().fit([]), ServiceLimits())
+    read.clear()
+    scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/redact", "query_string": b""}
+    scope |= {"scheme": "http", "client": ("127.0.0.1", 1), "headers": [(b"content-type", b"application/json")]}
+
+    async def status(text, *, leaves=False):
+        messages, codes = [{"type": "http.request", "body": json.dumps({"text": text}).encode()}], []
+
+        async def receive():
+            if not messages and not leaves:
+                await asyncio.Event().wait()
+            return messages.pop() if messages else {"type": "http.disconnect"}
+
+        async def send(message):
+            codes.append(message.get("status"))
+
+        await app(dict(scope), receive, send)
+        return codes[:1]
+
+    async def use():
+        first = asyncio.ensure_future(status("Wait."))
+        while not read:
+            await asyncio.sleep(0.001)
+        left = await asyncio.gather(*(status(f"Left {n}.", leaves=True) for n in range(5)))
+        Reading.go.set()
+        return left, await first, await status("Fine.")
+
+    try:
+        assert asyncio.run(use()) == ([[]] * 5, [200], [200])
+    finally:
+        Reading.go.set()
+    assert read == ["Wait .", "Fine ."]
+    answer = TestClient(app).get("/metrics").text
+    assert 'requests_total{route="/redact",status="499"} 5' in answer
+
+
 def test_a_line_that_asks_for_more_than_the_service_does_is_refused(rules):
     """``/redact`` refused such a field, and a line of a batch was redacted in another way than it said."""
     answer = rules.post(
