@@ -65,7 +65,7 @@ test = make_clinical_notes(60, random_state=11).to_sentences()
 # sentence in which one of the 20 nearest words replaces one PHI token. The bound limits how often they are right.
 # Guessing is right in 50 %. Training bounds the mean over random tokens. The printed bound begins with patients. If all
 # PHI of a patient is replaced at once, the value is much larger. Both values hold if nobody can predict the noise
-# (docs/security.md).
+# (docs/security.md). ``fit`` emits a ``FewNotesWarning``, which states what 150 notes cost a recipient.
 
 representer = PrivateRepresenter(embeddings="glove-6b-50d", n_neighbors=20, max_epochs=35)
 representer.fit(provider.X, provider.y, groups=provider.groups)
