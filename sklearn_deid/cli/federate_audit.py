@@ -107,7 +107,13 @@ def _attacks_of_the_host(ensemble: Any, corpora: dict[str, Any], labels: tuple[s
         n_beyond, n_all = n_beyond + sum(abs(auc - 0.5) > reach for auc in found.values()), n_all + len(found)
         chance = f"; by chance {0.5 - reach:.3f} to {0.5 + reach:.3f}" if found else ""
         lines.append(f"whose is it? {what}: AUC {_listed(found) or 'none'}{chance}")
-    return [*lines, _conclusion(n_beyond, n_all, len(corpora) * _N_CONTROLS + 1)] if n_all else lines
+    return [*lines, _conclusion(n_beyond, n_all, _one_of(len(corpora)))] if n_all else lines
+
+
+def _one_of(n_sites: int) -> int:
+    """One of how many AUCs of models without knowledge is beyond the range, which is the largest of the controls."""
+    # What speaks for one of two sites speaks against the other, so that both AUCs are equal.
+    return _N_CONTROLS * (1 if n_sites <= 2 else n_sites) + 1
 
 
 def _listed(found: dict[str, float]) -> str:

@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from sklearn_deid import DeidTagger
 from sklearn_deid.audit.site_models import name_attack, rebuilt_models, shuffled_models, word_attack
+from sklearn_deid.cli.federate_audit import _one_of
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import ExchangeRecord, SparseUpdate
 from sklearn_deid.federated.tagger_learner import tagger_from_vector, tagger_layout, vector_of_tagger
@@ -72,6 +73,28 @@ def test_a_control_has_the_differences_of_the_sites_in_another_order(tagger):
         for name in layout.names:
             np.testing.assert_allclose(np.sort(after[name], axis=None), np.sort(before[name], axis=None), atol=1e-5)
         assert np.mean(np.abs(vector_of_tagger(model) - vectors[site])) > 0.5
+
+
+class Vague:
+    """A model that is sure of names in an order of its own."""
+
+    classes_ = np.array(["O", "B-NAME"])
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def predict_proba(self, sentences):
+        outside = [self.rng.uniform(0.1, 0.9, len(sentence)) for sentence in sentences]
+        return [np.column_stack([p, 1 - p]) for p in outside]
+
+
+def test_two_sites_have_one_auc_that_can_be_beyond_the_range_of_chance():
+    """The command counted both, and so stated half of the AUCs that are beyond the range by chance."""
+    names = {"a": {f"Alder {i}" for i in range(9)}, "b": {f"Birch {i}" for i in range(7)}}
+    for seed in range(5):
+        found = name_attack({"a": [Vague(seed)], "b": [Vague(-seed % 97 + 100)]}, names)
+        assert found["a"] == pytest.approx(found["b"])
+    assert [_one_of(n) for n in (2, 3, 4)] == [11, 31, 41]
 
 
 class Knowing:
