@@ -7,7 +7,7 @@ of words that can replace a PHI token), d (width of the vectors) and the noise, 
 count. The first is how well a tagger finds PHI in the vectors. The second is how badly the best possible attacker
 distinguishes two sentences that differ in one token.
 
-Notes and epochs are few, so that the example is quick.
+Notes and epochs are few, so that the example is quick. The representer therefore emits a ``FewNotesWarning``.
 
 .. figure:: /results/figures/adversaries_R19.png
    :width: 80%
