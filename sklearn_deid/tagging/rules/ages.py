@@ -31,6 +31,8 @@ _NUMBER_ES = r"(?:\d{1,3}|(?i:un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve
 # A duration has the form of an age: "5 años de evolución".
 _NO_DURATION = r"(?!\s(?i:de (?:evoluci|duraci|seguimi|tratami|antig)|despu|antes|m[áa]s tarde|previos?|atr[áa]s))"
 
+# "HR 80, in his early 90s" is an age.
+_NOT_OF_PERSON = r"(?<!(?i:his|her)\s)(?<!(?i:their)\s)"
 _DECADES = rf"(?i:{'|'.join(ten[:-1] + 'ies' for ten in _TENS)})"
 # "sats in the mid 90s" is no age.
 _VITAL_SIGNS = (
@@ -229,7 +231,7 @@ _ALL = (
         "en",
         needs="sS",
         words=("0", "ties"),
-        not_after=rf"{_VITAL_SIGNS}\b[^.;\n]{{0,30}}(?i:early|mid|late)[\s-]{{1,2}}",
+        not_after=rf"{_VITAL_SIGNS}\b[^.;\n]{{0,30}}{_NOT_OF_PERSON}(?i:early|mid|late)[\s-]{{1,2}}",
     ),
     _age(
         "age-after-verb",

@@ -205,6 +205,8 @@ def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
     return _id(f"{kind.lower()}-named-{language}", kind, pattern, (language,), 2, _id_length, words=starts)
 
 
+# A space, also one without a line break, or a hyphen.
+_GAP = r"[ \u00a0\u202f-]"
 _SOCIAL = r"(?i:\b(?:ssn|ss|social\ssecurity|soc\.?\s?sec))"
 
 NUMBER_RULES = (
@@ -261,7 +263,10 @@ NUMBER_RULES = (
         words=("plate",),
     ),
     _id(
-        "payment-card", "ACCOUNT", rf"(?=\d){_FREE}\d{{4}}([ -]?)(?:\d{{4}}\1){{2}}\d{{4}}{_END}", measure=_card_length
+        "payment-card",
+        "ACCOUNT",
+        rf"(?=\d){_FREE}\d{{4}}({_GAP}?)(?:\d{{4}}\1){{2}}\d{{4}}{_END}",
+        measure=_card_length,
     ),
     _id(
         "cpf",
@@ -291,7 +296,7 @@ NUMBER_RULES = (
         "SSN",
         rf"{_SOCIAL}\s?#?(?:\s?(?i:no|number))?(?:\s?\(?(?i:last)\s(?:4|four)(?:\sdigits)?\)?)?[\s.:#]{{0,4}}"
         rf"(?:[xX*]{{3}}-[xX*]{{2}}-)?"
-        rf"(?P<phi>\d{{3}}[ -]?\d{{2}}[ -]?\d{{4}}|\d{{4}}){_END}",
+        rf"(?P<phi>\d{{3}}{_GAP}?\d{{2}}{_GAP}?\d{{4}}|\d{{4}}){_END}",
         ("en",),
         2,
         words=("ss", "soc"),

@@ -10,6 +10,7 @@ from sklearn_deid.tagging.rules.old_ages import OLD_AGE_RULES
 AGES = {
     "en": """
         is in her [90s] and | in her [90's] | in his early [nineties] | in her [nineties] | in his late [90s]
+        HR 80, in his early [90s] | sats 95, lady in her mid [90s]
         She turned [95] last week | She turned [95]. | turning [100] in May | turned [ninety-five] | turned [ninety]
         She is [95]. | He is [95] | Patient is [95] and frail | Pt is [95] | she is [ninety-five] | mother is [95]
         Sex/Age: F/[95] | F/[95] | M/[101] with | [95]F fell | [95]M fell | [95] y/o | [95] y.o. man | [95]-yr-old

@@ -8,6 +8,7 @@ from sklearn_deid.tagging.rules import find_phi
 
 @pytest.mark.parametrize(("language", "text", "redacted"), [
     ("en", "SSN 123 45 6789 and", "SSN [SSN] and"),
+    ("en", "SSN 123\u00a045\u00a06789 and", "SSN [SSN] and"),
     ("en", "SSN: xxx-xx-6789", "SSN: xxx-xx-[SSN]"),
     ("en", "DL# A1234567, MA", "DL# [LICENSE], MA"),
     ("en", "DL: A123-4567-8901", "DL: [LICENSE]"),
@@ -29,4 +30,5 @@ def test_check_digits_of_a_cpf():
 
 def test_check_digit_of_a_card():
     assert [span.label for span in find_phi("4111 1111 1111 1111", language="de")] == ["ACCOUNT"]
+    assert len(find_phi("4111\u00a01111\u00a01111\u00a01111, SSN 123\u202f45\u202f6789", language="en")) == 2
     assert find_phi("4111 1111 1111 1112", language="de") == []
