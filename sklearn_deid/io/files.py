@@ -8,8 +8,9 @@ import errno
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from io import FileIO, TextIOWrapper
@@ -216,6 +217,26 @@ def file_name(doc_id: str, suffix: str) -> str:
 def part_of(path: Path) -> Path:
     """Temporary name of a file while it is written. Readers ignore files with this name."""
     return path.with_name(path.name + _PART)
+
+
+@contextmanager
+def turn_in(folder: Path) -> Iterator[None]:
+    """Wait until no other process is inside of this block for the folder. The system ends the turn of a killed process.
+
+    Windows and some network drives cannot lock a folder. There, the block does not wait.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def already_there(path: Path) -> FileExistsError:

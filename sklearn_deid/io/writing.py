@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Set
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import nullcontext, suppress
 from io import FileIO
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 
 from .._atomic import naming, write_file
+from ..exceptions import DeidError
 from ..text import Document
 from .checking import SourceLocation, check_strings, writable_document
-from .files import already_there, file_name, open_part, part_of
+from .files import already_there, file_name, open_part, part_of, turn_in
 from .format import Format
 from .formats.jsonl import drop_lines, finished_ids, sort_lines
 from .registry import FORMATS, get_format
@@ -78,6 +79,9 @@ def write_corpus(
         would look like all notes.
     FileExistsError
         If a file exists and ``overwrite`` is False.
+    DeidError
+        If another process has replaced the unfinished file, with ``overwrite``. A process that writes to a folder to
+        which another process writes waits for the other process.
 
     Examples
     --------
@@ -91,6 +95,12 @@ def write_corpus(
     """
     documents = list(corpus)
     writer = DocumentWriter(path, format, lossy=lossy, overwrite=overwrite)
+    # Two processes that write the same names would mix their notes, and one that fails would remove those of the other.
+    with turn_in(writer.path) if writer.format.one_document else nullcontext():
+        _write_all(writer, documents)
+
+
+def _write_all(writer: DocumentWriter, documents: Sequence[Document]) -> None:
     there = {file.name for file in writer.path.iterdir()} if writer.format.one_document else frozenset()
     try:
         # Files of a folder are checked before the first one is written. A stream can be discarded as a whole.
@@ -162,12 +172,13 @@ class DocumentWriter:
         self._written = set(self.completed)
         self._made: set[tuple[int, int]] = set()
         self._stream: FileIO | None = None
+        self._part: tuple[int, int] | None = None
         folder = self.path if self.format.one_document else self.path.parent
         # From the inside to the outside.
         self._new_folders = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         if not self.format.one_document:
-            self._stream = open_part(self.path, overwrite=overwrite, resume=resume)
+            self._take(open_part(self.path, overwrite=overwrite, resume=resume))
 
     def check(self, documents: Iterable[Document]) -> None:
         """Check documents before the first document is written. The errors are as in `write`."""
@@ -206,14 +217,14 @@ class DocumentWriter:
             return
         self._stream.close()
         drop_lines(part_of(self.path), dropped)
-        self._stream = FileIO(part_of(self.path), "ab")
+        self._take(FileIO(part_of(self.path), "ab"))
 
     def sort(self) -> None:
         """Sort the documents of a JSON lines file by id, including documents of earlier runs. Folders stay."""
         if self._stream is not None:
             self._stream.close()
             sort_lines(part_of(self.path))
-            self._stream = FileIO(part_of(self.path), "ab")
+            self._take(FileIO(part_of(self.path), "ab"))
 
     def close(self) -> None:
         """Close the writer. A file with many documents is then renamed to its final name, unless writing has failed."""
@@ -223,15 +234,19 @@ class DocumentWriter:
                 os.fsync(self._stream.fileno())
             self._stream.close()
             part = part_of(self.path)
+            if not self._has_part():
+                raise DeidError("Another run has replaced the unfinished file of this output.", path=str(part))
             if self.format.pack is not None:
                 write_file(part, self.format.pack(part), work=part_of(part))
+                self._part = _identity(part)
             os.replace(part, self.path)
 
     def discard(self, kept: Set[str] = frozenset()) -> None:
         """Close the writer and remove what it has made, except for files whose names are in ``kept``."""
         if self._stream is not None:
             self._stream.close()
-            part_of(self.path).unlink(missing_ok=True)
+            if self._has_part():
+                part_of(self.path).unlink(missing_ok=True)
         else:
             names = {file_name(doc_id, suffix) for doc_id in self._written for suffix in self.format.suffixes}
             for name in names - kept:
@@ -252,6 +267,15 @@ class DocumentWriter:
         # After an error the .part file is kept, so that resume=True can continue.
         elif self._stream is not None:
             self._stream.close()
+
+    def _take(self, stream: FileIO) -> None:
+        status = os.fstat(stream.fileno())
+        self._stream, self._part = stream, (status.st_dev, status.st_ino)
+
+    def _has_part(self) -> bool:
+        """Whether the unfinished file is of this writer. With ``overwrite``, another process can replace the file."""
+        part = part_of(self.path)
+        return part.exists() and _identity(part) == self._part
 
     def _render(self, document: Document, ids: set[str]) -> dict[str, bytes]:
         place = SourceLocation(str(self.path), document.doc_id)

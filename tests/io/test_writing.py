@@ -2,11 +2,13 @@
 
 import errno
 import os
+import sys
+import threading
 from io import FileIO
 
 import pytest
 
-from sklearn_deid.exceptions import CorpusFormatError
+from sklearn_deid.exceptions import CorpusFormatError, DeidError
 from sklearn_deid.io import DocumentWriter, completed_ids, read_corpus, write_corpus
 from sklearn_deid.text import Document, Span
 
@@ -324,3 +326,47 @@ def test_a_file_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch, n
         write_corpus([Document("b", "Two.")], tmp_path / name, format, overwrite=True)
     assert [file.name for file in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot lock a folder")
+def test_two_who_write_to_one_folder_take_turns(tmp_path):
+    """They mixed the files of a note, and the run that failed removed notes of the run that succeeded."""
+    import fcntl
+
+    begun = threading.Event()
+
+    def notes():
+        yield Document("n", "Second.")
+        begun.set()
+
+    def write():
+        with pytest.raises(FileExistsError):
+            write_corpus(notes(), tmp_path, "brat")
+
+    other = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    thread = threading.Thread(target=write)
+    thread.start()
+    assert begun.wait(60)
+    thread.join(0.05)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "n.txt").write_text("First.")
+    os.close(other)
+    thread.join(60)
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("n.txt", "First.")]
+
+
+def test_an_unfinished_file_of_another_run_is_neither_finished_nor_removed(tmp_path):
+    """With ``overwrite``, the first run gave its name to the half of the second run, and reported success."""
+    path = tmp_path / "notes.jsonl"
+    first = DocumentWriter(path)
+    first.write(Document("a", "First."))
+    second = DocumentWriter(path, overwrite=True)
+    second.write(Document("b", "Second."))
+    with pytest.raises(DeidError, match="Another run has replaced"):
+        first.close()
+    first.discard()
+    assert not path.exists()
+    second.write(Document("c", "Third."))
+    second.close()
+    assert [note.doc_id for note in read_corpus(path)] == ["b", "c"]
