@@ -2,6 +2,10 @@
 
 OWN is the folder site-packages of a new environment. pip finds the same files there that it would unpack, and what it
 replaces or removes there stays in the other environment.
+
+All environments keep what Python compiles of these files in one place, so that only the first one compiles. Python
+compares the time and the size of the source, and replaces such a file at once; so another version of a package cannot
+be taken for this one. pip removes nothing outside of its own environment.
 """
 
 import os
@@ -24,6 +28,13 @@ def needed(name: str, found: dict[str, Distribution]) -> dict[str, Distribution]
     return found
 
 
+def share_compiled(source: Path, target: Path) -> None:
+    """Let a folder of compiled files be that of the other environment."""
+    if not target.exists():
+        source.mkdir(exist_ok=True)
+        target.symlink_to(source)
+
+
 def main() -> None:
     own = Path(sys.argv[1])
     for one in [distribution("pip"), *needed("sklearn-deid", {}).values()]:
@@ -34,6 +45,8 @@ def main() -> None:
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
             os.link(source, target)
+            if source.suffix == ".py" and target.parent != own:  # whose modules belong to different packages
+                share_compiled(source.parent / "__pycache__", target.parent / "__pycache__")
 
 
 main()
