@@ -66,6 +66,10 @@ _HYPHENATED = re.compile(
     rf"(?<![{_LETTERS}])[{_LETTERS}]{{1,40}}(?P<hyphen>[-\u00ad\u2010\u2011])(?P<gap>[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}})"
     rf"(?=[{_LETTERS}])"
 )
+# The hyphen behind these words is a part of a number in words, such as "ninety-four" and "quatre-vingt-dix".
+_BEFORE_HYPHENS = frozenset(
+    "twenty thirty forty fifty sixty seventy eighty ninety vingt trente quarante cinquante soixante quatre".split()
+)
 _NUMBER_BREAK = re.compile(rf"(?<=[0-9][-/\u2010\u2011\u2013])[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}}(?=[0-9])")
 _SPACED_SIGN = rf"[{_LETTERS}0-9@./:,'_-]"
 # Words are one space wide inside and up to three between. A run of digits has no wider gap: it might be a table.
@@ -140,7 +144,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     slashes, and small periods and at signs         ``/``, ``.`` and ``@``
     ligatures, such as one character for "fi"       their letters
     controls of Windows-1252                        the sign of that encoding
-    hyphen and line break in a word                 nothing; the hyphen between capitalised words
+    hyphen and line break in a word                 nothing; the hyphen between capitalised words, and behind the tens
+                                                    of a number in words (``ninety-four``)
     line break in a number, after ``-`` or ``/``    nothing
     carets of HL7 between names (``ROE^ANN^M``)     a comma, then spaces
     names typed with caps lock (``aNN rOE``)        the other casing
@@ -277,8 +282,9 @@ def _joined_lines(reading: NormalizedText) -> NormalizedText:
         capitals = len(word) > 1 and word.isupper() and len(after) > 1 and after.isupper()
         if found["hyphen"] == "\u00ad" and not after[0].islower():
             continue  # an invisible hyphen before a new line
-        one_word = capitals or after[0].islower()
-        if one_word or word[0].isupper():
+        is_number = word.lower() in _BEFORE_HYPHENS and found["hyphen"] != "\u00ad"
+        one_word = (capitals or after[0].islower()) and not is_number
+        if one_word or is_number or word[0].isupper():
             # Between capitalised words, the hyphen may be that of a double name, and stays.
             edits.append(Edit(found.start("hyphen") if one_word else found.start("gap"), found.end()))
     reading = reading.edited(edits)

@@ -94,6 +94,19 @@ def test_other_line_breaks_stay(text):
     assert normalize(text).text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("a ninety-\nfour year old man", "a ninety-four year old man"),
+        ("NINETY-\r\n  FOUR YEARS", "NINETY-FOUR YEARS"),
+        ("Soixante-\ndix ans, quatre-\nvingt-dix ans", "Soixante-dix ans, quatre-vingt-dix ans"),
+        ("Ander-\nson, twen-\nty, ninety\u00ad\nfold", "Anderson, twenty, ninetyfold"),
+    ],
+)
+def test_a_number_in_words_keeps_its_hyphen_at_the_end_of_a_line(text, read):
+    assert normalize(text).text == read
+
+
 def test_a_soft_hyphen_at_the_end_of_a_line_joins_no_two_lines():
     reading = normalize("Mr. Al\u00adder\u00ad\nMRN 7")
     assert reading.text == "Mr. Alder\nMRN 7"
