@@ -45,6 +45,8 @@ _UTILITY_NAMES = {
     "raw_strict_f1": "tagger of the original notes: strict F1 with types",
     "raw_token_f1": "tagger of the original notes: F1 of PHI tokens",
 }
+# Of the auditor: opposite to the success of an attack, with which it shares the table.
+_AUDIT_NAMES = {"score": "score of the whole audit, not an attack; a high score is good"}
 # Numbers that bound the loss of privacy without being proportions, and how their four digits are rounded.
 _LOSSES, _UP = ("epsilon", "gdp_mu", "mean_distance", "slack"), Context(prec=4, rounding=ROUND_CEILING)
 
@@ -276,9 +278,9 @@ def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:
     rows = []
     for name, value in attacks.items():
         shown = (_share_or_number(figure, value[figure]) if figure in value else "" for figure in figures)
-        rows.append((_words(name), *shown))
+        rows.append((_AUDIT_NAMES.get(str(name), _words(name)), *shown))
     return [
-        "Guessing between two sentences has an accuracy of 50 %.",
+        _text("audit"),
         markdown_table(["attack", *map(_words, figures)], rows),
     ]
 

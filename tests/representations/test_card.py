@@ -298,3 +298,10 @@ def test_text_is_no_figure_in_a_part(name):
     with pytest.raises(ValueError, match="of a privacy card must be") as caught:
         card({**PARTS, name: part})
     assert "Ada" not in str(caught.value)
+
+
+def test_a_high_score_of_an_audit_does_not_look_like_a_successful_attack():
+    """The page on audits recommends this entry; the row "score 97 %" stood below "guessing has an accuracy of 50 %"."""
+    text = card(audit={"score": 0.97, "lookup": 0.02})
+    assert "| score of the whole audit, not an attack; a high score is good | 97.0 % |" in text
+    assert "| lookup | 2.0 % |" in text and "low figures are good" in text and "a low score" not in text.lower()
