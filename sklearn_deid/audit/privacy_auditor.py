@@ -37,7 +37,7 @@ from .releases.file import check_same_representer
 from .releases.matched_file import matched_notes
 from .releases.model import ReleasedModel
 from .report import AuditReport
-from .report_score import is_bound, is_check
+from .report_score import is_bound, is_check, is_open
 from .schedule import recent_reports, run_attacks
 
 
@@ -213,8 +213,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         refit="privacy")``. The key ``"privacy"`` contains the score of all attacks. The key of a family is
         ``"privacy_"`` followed by the ``family`` of the attack, such as ``"privacy_lookup"`` or ``"privacy_updates"``.
         The score of a family is 0 if all its attacks were skipped, because the success of these attacks is unknown. The
-        score of a family of checks is 1 if no check found a fault, and otherwise 0. Certified bounds are not attacks
-        and have no score.
+        score of a family of checks, or of attacks on properties that the release declares as open, is 1 without a fault
+        or a failed control, and otherwise 0. Certified bounds are not attacks and have no score.
 
         Parameters
         ----------
@@ -227,7 +227,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         for family in dict.fromkeys(result.family for result in attacks):
             own = tuple(r for r in attacks if r.family == family)
             passed = float(all(r.status == "ok" for r in own))
-            out[f"privacy_{family}"] = passed if all(map(is_check, own)) else AuditReport(own).score
+            unscored = all(is_check(r) or is_open(r) for r in own)
+            out[f"privacy_{family}"] = passed if unscored else AuditReport(own).score
         return out
 
     def audit(

@@ -41,7 +41,8 @@ class AuditReport:
     an advantage from 0 (guessing) to 1 (certainty). The attack whose interval has the highest upper end decides, and
     ``score`` is 1 minus this end. Few trials give wide intervals and a low score. If the release reveals nothing, more
     sentences raise the score. If an attacker chooses between two answers and the whole interval of their accuracy is
-    below chance, the score uses the inverted answers.
+    below chance, the score uses the inverted answers. If a part of the interval is below chance, the score uses the
+    worse end of the interval, for the answers or for the inverted answers.
 
     The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
 
@@ -55,7 +56,7 @@ class AuditReport:
 
     Other skipped attacks do not change the score. The report lists these attacks, and `passed` can require that each
     threat was attacked. Certified bounds and checks are not attacks; the report shows bounds and checks together with
-    the attacks.
+    the attacks. Attacks on properties that a release declares as open are warnings, and not a part of the score.
 
     Parameters
     ----------

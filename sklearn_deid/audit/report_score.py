@@ -35,7 +35,8 @@ def exposure(result: AttackResult) -> Exposure:
     """Advantage of an attack, or of its inverted answers if the answers are wrong more often than a guess.
 
     If an attacker chooses between two answers and the whole interval is below one half, the inverted answers are right
-    more often than a guess. Training a representer against an adversary can cause this case.
+    more often than a guess. Training a representer against an adversary can cause this case. If only a part of the
+    interval is below one half, the upper end is the larger one of both: inverting the answers is not ruled out.
 
     Examples
     --------
@@ -51,8 +52,12 @@ def exposure(result: AttackResult) -> Exposure:
         return Exposure(math.nan, math.nan, math.nan)
     low, high = result.advantage_interval
     two_way = baseline.value == baseline.low == baseline.high == 0.5 and result.best == 1.0  # type: ignore[union-attr]
-    if two_way and attack.high < 0.5:
-        return Exposure(1.0 - 2.0 * attack.value, 1.0 - 2.0 * attack.high, 1.0 - 2.0 * attack.low, True)
+    if two_way and not is_open(result):
+        inverted = 1.0 - 2.0 * attack.low
+        if attack.high < 0.5:
+            return Exposure(1.0 - 2.0 * attack.value, 1.0 - 2.0 * attack.high, inverted, True)
+        # 2 right answers of 10 had an upper end of 0.02, and passed, although 8 inverted answers are right.
+        high = max(high, inverted)
     return Exposure(result.advantage, low, high)
 
 
@@ -120,6 +125,11 @@ def is_check(result: AttackResult) -> bool:
     return bool(result.settings.get("check"))
 
 
+def is_open(result: AttackResult) -> bool:
+    """Whether an attack reads a property that the release declares as open; its own success counts as the guess."""
+    return bool(result.settings.get("open_by_declaration"))
+
+
 def is_paper(result: AttackResult) -> bool:
     """Whether the attacker is the paper's own adversary."""
     return result.settings.get("adversary") == "paper"
@@ -137,9 +147,10 @@ def is_weak(result: AttackResult) -> bool:
 
 
 def counted(results: Iterable[AttackResult]) -> list[AttackResult]:
-    """Attacks that determine the score: valid attacks without bounds and checks, and weak attacks, which can only lower
-    the score."""
-    return [r for r in results if not (is_bound(r) or is_check(r)) and (r.status == "ok" or is_weak(r))]
+    """Attacks that determine the score: valid attacks, without bounds, checks and attacks on properties that are
+    declared as open, and weak attacks, which can only lower the score."""
+    others = (r for r in results if not (is_bound(r) or is_check(r) or is_open(r)))
+    return [r for r in others if r.status == "ok" or is_weak(r)]
 
 
 def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
@@ -218,6 +229,7 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
     'Attacks on the representation were measured on only 6 patients: interv'
     """
     fewest: dict[str, int] = {}
+    results = tuple(results)
     valid = counted(results)
     for result in valid:
         n = None if result.attack is None else result.attack.n_groups
@@ -232,8 +244,8 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
         )
     found += [
         f"Declared as open, and not part of the score: {result.phrase.format(percent(result.attack.value))}."
-        for result in valid
-        if result.settings.get("open_by_declaration") and result.attack is not None
+        for result in results
+        if is_open(result) and result.attack is not None and result.status == "ok"
     ]
     if n_left_out:
         found.append(

@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -67,6 +68,14 @@ def test_an_attacker_who_is_always_wrong_has_learnt_all():
     assert wrong.worst.advantage == 0.0
     assert wrong.score == pytest.approx(right.score)
     assert "below chance: inverting the answers works" in wrong.verdicts["representation"]
+
+
+@pytest.mark.parametrize(("n_right", "n"), [(1, 7), (2, 10), (3, 12), (490, 1000)])
+def test_few_wrong_answers_do_not_pass_for_guesses(n_right, n):
+    """2 right answers of 10 passed with a score of 0.98: an attacker who inverts the answers has 8 of 10."""
+    wrong, right = AuditReport([pairs(n_right, n)]), AuditReport([pairs(n - n_right, n)])
+    assert wrong.score == pytest.approx(right.score) and wrong.worst.advantage == 0.0
+    assert n > 100 or "too few" in wrong.verdicts["representation"]
 
 
 def test_a_page_and_the_numbers_state_the_same_advantage_of_inverted_answers():
@@ -393,6 +402,16 @@ def test_few_patients_of_a_model_are_all_measured():
 def test_open_properties_are_not_rounded_to_never_or_always(n_right, stated):
     told = AuditReport([result(n_right, 1000, settings={"open_by_declaration": True}, phrase="Found in {}")]).warnings
     assert f"Found in {stated}." in told[-1]
+
+
+def test_attacks_on_open_properties_neither_pass_nor_lower_the_score():
+    """Such an attack is compared with its own success: alone, it passed, and with few trials, it lowered the score."""
+    as_open = {"open_by_declaration": True}
+    told = replace(result(20, 40, "casing", settings=as_open, phrase="Found in {}"), baseline=0.5)
+    alone, both, without = AuditReport([told]), AuditReport([told, pairs(520)]), AuditReport([pairs(520)])
+    assert not alone.passed(1e-9) and "risk is unknown" in alone.verdicts[told.threat]
+    assert both.score == without.score > 0.0 and both.worst.name == without.worst.name
+    assert "not part of the score: Found in 50 %." in both.warnings[-1] == alone.warnings[-1]
 
 
 def test_unknown_patients_are_said():
