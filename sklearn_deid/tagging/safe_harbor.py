@@ -26,11 +26,12 @@ _YEARS = re.compile(
 )
 _NUMBER_WORDS = frozenset(
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty".split()
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty teens twenties thirties forties fifties sixties "
+    "seventies eighties sexagenarian septuagenarian octogenarian".split()
 )
 # In English, Spanish, German and French. A word that is in neither list, such as "ninety", is a case of doubt.
 _UNITS = frozenset(
-    "year years month months week weeks day days old of age y yo yr yrs m mo mos w wk d f s mid early late "
+    "year years month months week weeks day days old of age y yo yr yrs m mo mos w wk d f s st nd rd th mid early late "
     "año años mes meses semana semanas día días de edad jahr jahre jahren monat monate monaten alt an ans mois".split()
 )
 _OLDEST = 90  # years; ages from here on are removed

@@ -18,14 +18,43 @@ def removed(words, label, before="", after=""):
 
 
 @pytest.mark.parametrize(
-    "words", ["34", "89", "1", "eighty-nine", "Fifty-five", "34 years", "18-65", "60s", "6 months"]
+    "words",
+    [
+        "34",
+        "89",
+        "1",
+        "eighty-nine",
+        "Fifty-five",
+        "34 years",
+        "18-65",
+        "60s",
+        "6 months",
+        "sixties",
+        "octogenarian",
+        "77th",
+    ],
 )
 def test_ages_under_90_stay(words):
     assert not removed(words, "AGE")
 
 
 @pytest.mark.parametrize(
-    "words", ["90", "104", "90s", "ninety", "one hundred", "85-95", "8 9", "\u0669\u0660", "elderly", "-"]
+    "words",
+    [
+        "90",
+        "104",
+        "90s",
+        "ninety",
+        "one hundred",
+        "85-95",
+        "8 9",
+        "\u0669\u0660",
+        "elderly",
+        "-",
+        "nineties",
+        "nonagenarian",
+        "91st",
+    ],
 )
 def test_other_ages_and_those_in_doubt_are_removed(words):
     assert removed(words, "AGE")
