@@ -160,6 +160,25 @@ def street(scene: Scene) -> str:
     return f"corner of {name} and {scene.name(1)}"
 
 
+def street_name(scene: Scene) -> str:
+    """A street without a number."""
+    chance = scene.chance
+    name = vocabulary()["cities"] if chance.happens(0.2) else (scene.name(1),)
+    return f"{chance.pick(name)} {chance.pick(_SUFFIXES)}"
+
+
+def rural_route(scene: Scene) -> str:
+    """A box on a rural route or in a post office."""
+    chance = scene.chance
+    route = chance.pick(("RR", "RR", "R.R.", "Rural Route", "HC", "Route", "Rt.", "RFD", "Star Route", "SR"))
+    box = f"{chance.pick(('Box', 'Box', 'box', 'BOX', '#'))} {chance.number(1, 999)}".replace("# ", "#")
+    if chance.happens(0.2):
+        return (
+            f"{chance.pick(('PO Box', 'P.O. Box', 'POB', 'P O Box', 'General Delivery, Box'))} {chance.number(1, 9999)}"
+        )
+    return f"{route} {chance.number(1, 99)}{chance.pick((' ', ', '))}{box}" if chance.happens(0.85) else box
+
+
 # Forms in which the place or the name does not come first.
 _HOSPITAL_FORMS = (
     "Children's Hospital {}|Children's Hospital of {}|Children's {}|University of {} Medical Center|University of {}|"

@@ -25,6 +25,7 @@ from .texts import pick_template, templates, write
 from .values import Scene
 
 WORD = re.compile(r"\w+")
+_SHORT = 20  # characters of a line that may be a heading
 BIASES = (-2.0, 0.0, 2.0, 4.0)
 #: Share of held-out words of medicine in the texts that set the bias, one in five as of names. With one in two, the
 #: training texts lack 14 of 100 words of these texts (with one in five 11, of queries of ASQ-PHI dev 8). The bias is
@@ -175,6 +176,23 @@ def visits_with(n_sentences: int, kinds: Sequence[str], seed: int, draws: int = 
             spans, text = [*spans, *moved], f"{text}{part.text}\n"
         documents.append(Document(f"with-{number}", text, tuple(spans)))
     return documents
+
+
+def contexts(n: int, seed: int) -> dict[str, list[Document]]:
+    """Contexts of PHI in notes by kind (see contexts.txt), with held-out names, each between lines without PHI."""
+    ordinary = [line for note in visit_notes()["ordinary"] for line in note.text.split("\n") if len(line) > _SHORT]
+    result: dict[str, list[Document]] = {}
+    for kind_number, (kind, texts) in enumerate(templates("contexts.txt").items()):
+        for number in range(n):
+            chance = Chance(np.random.SeedSequence(seed, spawn_key=(kind_number, number)))
+            text = write(texts[number % len(texts)], Scene(chance, held_out=True)).build("", patient_id="")
+            before, after = ("\n".join(chance.pick(ordinary) for _ in range(lines)) for lines in (2, 3))
+            shift = len(before) + 1
+            moved = (replace(span, start=span.start + shift, end=span.end + shift) for span in text.spans)
+            whole = f"{before}\n{text.text}\n{after}"
+            kept = tuple(span for span in moved if is_safe_harbor(span, whole))
+            result.setdefault(kind, []).append(Document(f"{kind}-{number}", whole, kept))
+    return result
 
 
 def names_of(n_words: int, seed: int, **people: str) -> list[Document]:

@@ -10,6 +10,7 @@ from sklearn.neural_network import MLPClassifier
 
 from sklearn_deid.embeddings import load_glove
 
+from . import ages
 from .addresses import foreign_towns
 from .diagnoses import categories
 from .lists import vocabulary
@@ -27,8 +28,8 @@ TOP = 4
 
 @cache
 def word_levels(held_out: bool = False) -> dict[str, int]:
-    """How ordinary a word is, from 1 to 4, in lower case. Names of the training have no level, so that none of them
-    needs more evidence.
+    """How ordinary a word is, from 1 to 4, in lower case. Names of the training and words of ages have no level, so
+    that none of them needs more evidence.
 
     A classifier reads the public vectors of a word (GloVe 6B; public domain) and tells names of people and places from
     the words of `ordinary_words`. The level of a word is its log odds of being no name, rounded down. Ordinary words
@@ -43,7 +44,7 @@ def word_levels(held_out: bool = False) -> dict[str, int]:
             levels[word] = int(level)
     # Of 26,000 such words, 28 are names in the lists. Many are too rare for the vectors, or look like names there.
     levels |= dict.fromkeys(medicine_words(), TOP)
-    known = _names() | (_names(True) if held_out else set())
+    known = ages.WORDS | _names() | (_names(True) if held_out else set())
     return {word: level for word, level in levels.items() if level and word not in known}
 
 

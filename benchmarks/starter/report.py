@@ -19,6 +19,7 @@ from .measuring import (
     by_gender,
     by_origin,
     cased,
+    contexts,
     count,
     deciding,
     diagnoses,
@@ -37,6 +38,7 @@ KINDS_PLAIN = ("plain sentence", "hard sentence", "everyday plain")
 #: Sentences with PHI that a note of a visit is given.
 SENTENCES_WITH_PHI = (1, 3, 10)
 N_NEW, NEW_SEED = 1500, 20_261_202
+N_CONTEXTS = 30  # of each kind
 
 
 def on_corpora(model: NoteDeidentifier, folder: Path) -> dict[str, Any]:
@@ -74,10 +76,22 @@ def on_generated(model: NoteDeidentifier, n_name_words: int) -> dict[str, Any]:
             for name in CASINGS
         },
         "visits_with": {n: rates(count(notes, model.annotate(notes))) for n, notes in visits.items()},
+        **on_contexts(model),
         "hard_words": rates(count(plain, model.annotate(plain))),
         "diagnoses": rates(count(icd, model.annotate(icd))),
         "gender": {name: rates(figures) for name, figures in by_gender(model, n_name_words).items()},
         "names": {origin: rates(figures) for origin, figures in origins.items()},
+    }
+
+
+def on_contexts(model: NoteDeidentifier) -> dict[str, Any]:
+    """Score a loaded model on contexts of notes that no training has."""
+    notes = contexts(N_CONTEXTS, NEW_SEED)
+    found = {kind: model.annotate(of) for kind, of in notes.items()}
+    everything = count([note for of in notes.values() for note in of], [spans for of in found.values() for spans in of])
+    return {
+        "contexts": rates(everything),
+        "contexts_by_kind": {kind: rates(count(of, found[kind])) for kind, of in notes.items()},
     }
 
 

@@ -19,7 +19,7 @@ from .periods import with_periods
 from .values import Scene, slot
 
 #: Files of the grammar.
-GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt", "visits.txt", "charts.txt")
+GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt", "visits.txt", "charts.txt", "wards.txt")
 _CHOICE = re.compile(r"<([^<>]*)>")
 _SLOT = re.compile(r"\{([a-z.]+)\}")
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\b"
@@ -53,10 +53,29 @@ CHART_KINDS = KINDS | {
     "salad": 6, "visit lines": 60, "talk lines": 18, "talk plain lines": 24, "flow lines": 14, "class sentence": 36,
     "letter lines": 16, "clinic sentence": 8, "title lines": 24, "everyday plain": 20, "plain sentence": 24,
     "hard sentence": 58, "chart sentence": 90, "chart lines": 50, "twin chart lines": 20, "eponym sentence": 24,
-    "twin eponym sentence": 10,
+    "twin eponym sentence": 10, "age sentence": 36, "age plain": 24, "ward lines": 60, "ward plain lines": 50,
+    "story sentence": 110, "story plain": 80,
+}  # fmt: skip
+#: Kinds of the last stages: more numbers, addresses, ages, and names in few words.
+NOTE_KINDS = CHART_KINDS | {
+    "number": 12, "number sentence": 16, "account lines": 10, "address lines": 12, "name": 18, "query": 14,
+    "age sentence": 50, "age plain": 30, "number lines": 50, "dotted plain": 40,
+}  # fmt: skip
+#: The same with fewer texts without PHI, but for numbers.
+LAST_KINDS = NOTE_KINDS | {
+    "sentence": 50, "place sentence": 18, "name": 26, "place": 12, "query sentence": 22, "chart lines": 70,
+    "service sentence": 26, "daily sentence": 32, "family sentence": 22, "role sentence": 22, "ward lines": 80,
+    "story sentence": 150, "number lines": 70, "number plain": 40,
+}  # fmt: skip
+#: The same with more sentences outside of medicine, whose names the stages with notes made less certain.
+WIDE_KINDS = LAST_KINDS | {
+    "sentence": 80, "name": 40, "service sentence": 60, "daily sentence": 75, "work sentence": 45, "news sentence": 45,
+    "place sentence": 30, "number sentence": 24, "date sentence": 16, "family sentence": 36, "role sentence": 32,
+    "query sentence": 36, "query": 24, "roster lines": 22, "form lines": 16, "terse sentence": 40, "title lines": 36,
+    "everyday plain": 30, "eponym sentence": 40,
 }  # fmt: skip
 #: Kinds of the texts of a stage, by the name of the mix.
-MIXES = {"first": KINDS, "charts": CHART_KINDS}
+MIXES = {"first": KINDS, "charts": CHART_KINDS, "notes": NOTE_KINDS, "last": LAST_KINDS, "wide": WIDE_KINDS}
 
 
 def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = False) -> Iterator[Document]:

@@ -39,9 +39,12 @@ class Stage(NamedTuple):
 STAGES = (
     *[Stage(300, 24_000, 2, 3e-3)] * 5,
     *[Stage(300, 24_000, 2, 2e-3)] * 5,
-    *[Stage(300, 24_000, 2, 1e-3, mix="charts")] * 14,
-    *[Stage(300, 24_000, 2, 5e-4, mix="charts")] * 13,
-    *[Stage(300, 24_000, 2, 5e-4, mix="charts", mixed=True)] * 2,
+    *[Stage(300, 30_000, 2, 1e-3, mix="charts")] * 14,
+    *[Stage(300, 30_000, 2, 5e-4, mix="charts")] * 13,
+    *[Stage(300, 30_000, 2, 5e-4, mix="notes")] * 12,
+    *[Stage(300, 30_000, 2, 3e-4, mix="last")] * 9,
+    *[Stage(300, 36_000, 2, 3e-4, mix="wide")] * 6,
+    *[Stage(300, 36_000, 2, 3e-4, mix="wide", mixed=True)] * 2,
 )
 #: Stages before the first one that mixes. The model after them sets the bias and is measured on generated texts.
 N_UNMIXED = sum(not stage.mixed for stage in STAGES)

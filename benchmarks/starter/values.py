@@ -8,7 +8,8 @@ from importlib import import_module
 
 from sklearn_deid.surrogates import dates, identifiers, places
 
-from .addresses import Pieces, address, city, clinic, hospital, organization, region, street
+from . import ages, institutions
+from .addresses import Pieces, address, city, clinic, hospital, organization, region, rural_route, street, street_name
 from .names import without_accents
 from .scene import Scene
 from .words import plain
@@ -33,6 +34,13 @@ def slot(name: str, scene: Scene) -> Pieces:
 
 def _person(form: str, scene: Scene) -> str:
     chance = scene.chance
+    if form == "caps":
+        return _person(chance.pick(("first", "first", "last", "full", "letter")), scene).upper()
+    if form == "shout":
+        return scene.name(1).upper()
+    if form == "quoted":
+        opening, closing = chance.pick(('""', "''", "()", "\u201c\u201d", "\u2018\u2019"))
+        return f"{scene.name(0)} {opening}{scene.name(0)}{closing} {scene.name(1)}"
     first, last = scene.name(0), scene.name(1)
     middle = chance.pick("ABCDEFGHJKLMNPRSTVWYZ")
     forms = {
@@ -277,6 +285,11 @@ def _professions() -> tuple[str, ...]:
 
 _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
     "age": ("AGE", _age),
+    "age.any": ("AGE", lambda s: ages.any_age(s.chance)),
+    "age.word": ("AGE", lambda s: ages.in_words(s.chance)),
+    "age.decade": ("AGE", lambda s: ages.decade(s.chance)),
+    "age.nth": ("AGE", lambda s: ages.birthday(s.chance)),
+    "age.term": ("AGE", lambda s: ages.noun(s.chance)),
     "date": ("DATE", _date),
     "date.full": ("DATE", _full_date),
     "date.short": ("DATE", lambda s: dates.short_form(s.day(), s.chance)),
@@ -287,7 +300,16 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
     "holiday": ("DATE", lambda s: dates.holiday(s.chance)),
     "season": ("DATE", lambda s: dates.season_form(s.day(), s.chance)),
     "hosp": ("HOSPITAL", hospital),
+    "hosp.abbr": ("HOSPITAL", institutions.hospital_initials),
+    "home": ("HOSPITAL", institutions.nursing_home),
     "clin": ("HOSPITAL", clinic),
+    "school": ("ORGANIZATION", institutions.school),
+    "church": ("ORGANIZATION", institutions.church),
+    "emp": ("ORGANIZATION", institutions.employer),
+    "handle": ("USERNAME", institutions.handle),
+    "day.nth": ("DATE", lambda s: institutions.day_of_month(s.chance)),
+    "street.name": ("STREET", street_name),
+    "rural": ("STREET", rural_route),
     "org": ("ORGANIZATION", organization),
     "city": ("CITY", city),
     "state": ("STATE", lambda s: s.chance.pick(places.state(s.chance))),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sklearn_deid.surrogates import Chance, dates, identifiers
 
+from .ages import ordinal
 from .diagnoses import diagnosis
 from .lists import everyday, held_out_words, only_held_out, vocabulary
 from .names import invented_name
@@ -236,6 +237,14 @@ def _abbreviation(chance: Chance) -> str:
     return "".join(letters)
 
 
+def _dotted(chance: Chance) -> str:
+    """An abbreviation with a period after each letter."""
+    listed = chance.pick(vocabulary()["abbreviations"])
+    word = listed if listed.isalpha() and len(listed) < 6 and chance.happens(0.6) else ""
+    word = word or "".join(chance.pick(_LETTERS) for _ in range(chance.weighted(((2, 5), (3, 4), (4, 1)))))
+    return ".".join(word.lower() if chance.happens(0.25) else word.upper()) + "."
+
+
 def _scale(chance: Chance) -> str:
     """The abbreviation of a score: capitals of any casing, some with a number or a part behind."""
     made = "".join(chance.pick(_LETTERS).lower() if chance.happens(0.2) else chance.pick(_LETTERS) for _ in range(4))
@@ -250,6 +259,8 @@ _NUMBERS: dict[str, Callable[[Chance], str]] = {
     "year": lambda c: str(c.number(1995, 2026)),
     "digit": lambda c: str(c.number(1, 9)),
     "num": lambda c: str(c.number(5, 90)),
+    "tens": lambda c: str(10 * c.number(4, 12)),
+    "nth": lambda c: ordinal(c.number(3, 99)),
     "hour": lambda c: str(c.number(1, 9)),
     "time": lambda c: dates.clock(c.number(0, 1439), c.number(0, 3)),
     "bp": lambda c: f"{c.number(90, 190)}/{c.number(40, 110)}",
@@ -259,6 +270,7 @@ _NUMBERS: dict[str, Callable[[Chance], str]] = {
     "sat": lambda c: str(c.number(80, 100)),
     "icd": lambda c: f"{c.pick('EIJKMNRZ')}{c.number(10, 99)}.{c.number(0, 9)}",
     "cpt": lambda c: str(c.number(99201, 99499)),
+    "service": lambda c: str(c.pick((c.number(90_000, 99_499), c.number(97_000, 97_799), c.number(10_021, 79_999)))),
     "lot": lambda c: f"{identifiers.letters(c, 2)}{c.number(1000, 9999)}",
     "expiry": lambda c: f"{c.number(1, 12)}/{c.number(25, 30)}",
     "tail": lambda c: c.pick((" today.", " and is better.", ".", " without complaints.", " since the visit.")),
@@ -273,6 +285,7 @@ _NUMBERS: dict[str, Callable[[Chance], str]] = {
         ("BRCA{}", "EGFR L{}R", "KRAS G{}C", "HER{}", "CD{}", "IL-{}", "JAK{}", "MLH{}", "TP{}", "CYP2C{}", "FGFR{}")
     ).format(c.number(1, 60)),
     "abbr": lambda c: _abbreviation(c),
+    "dot": lambda c: _dotted(c),
     "scale": lambda c: _scale(c),
     "code": _made("C+", "L+-S1", "T+#", "V+", "E+#.#", "A#", "Q+H", "P+", "H+N+", "B+", "G+P#", "pT+N#", "M#", "F+#.#"),
 }

@@ -12,7 +12,7 @@ from benchmarks.starter import words
 from benchmarks.starter.card import VISITS
 from benchmarks.starter.diagnoses import categories, diagnosis
 from benchmarks.starter.lists import everyday, held_out_words, vocabulary
-from benchmarks.starter.measuring import names_of, new_sentences, visit_notes
+from benchmarks.starter.measuring import contexts, names_of, new_sentences, visit_notes
 from benchmarks.starter.names import given_names, is_held_out, names, origins, word_names
 from benchmarks.starter.open_words import drug_names, english_words
 from benchmarks.starter.ordinary_words import TOP
@@ -172,13 +172,13 @@ def test_training_has_abbreviations_with_periods_and_initials():
     assert 20 < sum(inside) < len(inside) - 60
 
 
-@pytest.mark.parametrize("kind", sorted(texts.CHART_KINDS.keys() - texts.KINDS.keys()))
+@pytest.mark.parametrize("kind", sorted(texts.LAST_KINDS.keys() - texts.KINDS.keys()))
 def test_later_kinds_have_phi_or_none(kind):
     scenes = [Scene(Chance(np.random.SeedSequence(0, spawn_key=(i,)))) for i in range(100)]
     found = [texts.write(texts.pick_template(kind, scene), scene).build("a", patient_id="") for scene in scenes]
     # Ages and years are annotated, and no PHI of the Safe Harbor rule.
     found = [replace(d, spans=tuple(s for s in d.spans if is_safe_harbor(s, d.text))) for d in found]
-    has_none = kind in ("visit lines", "talk plain lines", "chart sentence", "diagnosis lines")
+    has_none = kind in ("visit lines", "chart sentence") or "plain" in kind
     assert any(d.spans for d in found) != has_none
     clinics = [d.text[s.start : s.end] for d in found for s in d.spans if s.label == "HOSPITAL"]
     assert kind != "clinic sentence" or any(name.split()[-1].islower() for name in clinics)
@@ -194,6 +194,24 @@ def test_notes_of_visits_hold_no_phi_and_no_wording_of_the_training():
     lines = {line for line in written.split("\n") if len(line.split()) > 4}
     entries = {entry.text for block in READ for entry in block.entries}
     assert not lines & entries
+
+
+def test_contexts_of_notes_hold_phi_and_no_wording_of_the_training():
+    notes = contexts(2, 0)
+    texts_of = texts.templates("contexts.txt")
+    assert notes.keys() == texts_of.keys() and len(notes) > 60
+    assert not [kind for kind, of in notes.items() if not kind.startswith("age") and not all(d.spans for d in of)]
+    trained = {entry.text for block in READ for entry in block.entries} | {
+        t for of in texts.templates().values() for t in of
+    }
+    assert not trained & {text for of in texts_of.values() for text in of}
+    # The names of a context lie where its spans say, between lines of the ordinary notes.
+    (note, _), ordinary = (
+        notes["credentials before"],
+        {line for d in visit_notes()["ordinary"] for line in d.text.split("\n")},
+    )
+    assert [line in ordinary for line in note.text.split("\n")] == [True, True, False, True, True, True]
+    assert note.text.split("\n")[2].startswith("RN ") and note.text[note.spans[0].start - 3 :].startswith("RN ")
 
 
 def test_new_sentences_hold_phi_or_none():
