@@ -218,8 +218,8 @@ The first 10 stages stayed, and 56 stages followed, in four parts. After stages 
 contexts and the notes of visits. The texts from stage 50 on were written after we had read the contexts, the figures of
 each kind, and the errors of the model after stage 49 on the notes "departments". The stages from 59 on, before which we
 also read the errors on ages in the contexts, have more sentences outside of medicine, because names in such sentences
-were missed more often after stage 58 (worst origin 0.923). One line of the grammar that annotated too little was corrected after stage 37, so that the command gives a
-slightly different model. There was one such training.
+were missed more often after stage 58 (worst origin 0.923). One line of the grammar that annotated too little was
+corrected after stage 37, so that the command gives a slightly different model. There was one such training.
 
 With the limit of 3.25 hidden words of 1,000 for the bias, the bias would be 0.25, and 0.914 of the words of names of
 Vietnamese origin would be found. We chose the limit of 4.25 after we had seen figures of names, contexts and notes of
