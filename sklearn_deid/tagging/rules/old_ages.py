@@ -28,6 +28,13 @@ _PEOPLE = (
     r"|gm|gf|man|woman|lady|gentleman)"
 )
 _SEX = r"(?:male|female|man|woman|lady|gentleman)"
+# What follows "95 y" in English notes. The Spanish word "y" also stands between two values ("de 95 y 110").
+_BEHIND_Y = (
+    rf"\.?\s{{0,2}}\Z|\s?[,;):]|\.\s|\s?-\s?[^\W\d_]|\s(?:{_SEX}|w|s|[chpr]/o|with|who|whose|from|in|at|on|admitted"
+    r"|present\w{1,3}|seen|brought|found|fell|fallen|liv(?:es|ing)|here|hispanic|white|black|african|caucasian|asian|right"
+    r"|left|veteran|widow\w{0,3}|resident|retired|transferr?ed|referred|complain\w{1,3}|status|known|has|had|is|was|for"
+    r"|and|dob|rhd|aa[mf])\b"
+)
 _ROOM = r"(?i:\b(?:room|rm|bed|bay|ward|unit|cubicle|suite|apt|no|hr|rr|pulse)\b[\s.:]{0,2}|#\s?)"
 
 # Words directly before an age. The last word is followed by a space.
@@ -214,7 +221,7 @@ _ENGLISH = (
         "age-old-and-person",
         "en",
         rf"{_FREE}(?<![^\W\d_])(?P<phi>{_OLD})(?:[\s-](?i:{_SEX})(?!\w|\s(?i:patients|subjects))|\s?(?:(?:W|B|AA)\s?[FM]|HM)\b"
-        rf"|y(?![\w-])|\sy(?=\.?\s{{0,2}}\Z|\s?[,;)]|\s(?i:{_SEX})\b)"
+        rf"|y(?![\w-])|\sy(?=(?i:{_BEHIND_Y}))"
         r"|\s?(?i:y)\s?/?\s?[FM]\b|\s?\+\s?(?i:years?|yrs?|y/?o)\b|\s?(?i:yo)\x1e?(?i:[fm])\b"
         r"|-(?i:years?|yrs?)\b)",
         not_after=_ROOM,

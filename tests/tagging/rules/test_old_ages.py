@@ -23,6 +23,10 @@ AGES = {
         in her [95]th year | woman, [95], with | Mrs Alder, [95], was | Ms Alder ([95]) | mother, [95], and
         Male, [95] | female [95] | [95] male | [95] woman | [95]-year history | [95] WF with | [95] AAF | [95] BM with
         Mrs O'Alder, [95], was | Ms Roe-Alder ([95]) | is [95] y, and | [95] y female
+        [95] y w/ CHF | a [93] y s/p fall | Pt is [91] y. Lives alone | [91] y - HTN | [92] y admitted with
+        [93] y from home
+        [93] y who fell | [93] y c/o pain | [93] y: frail | [93] y RHD | [93] y AAF | [93] y right-handed
+        [93] y in distress
         mother died at [95] | died at the age of [95] | lived to be [99] | lived to [101] | father (d. [95])
     """,
     "es": """
@@ -68,7 +72,8 @@ VALUES = """
     died at 95 minutes | died at 12 weeks | lives at 95 Elm | gestational age of 36 weeks | bone age of 12
     100+ WBC | mother, 95/60 | mother 95 kg | Female 95 kg | F/100 mg | FM/95 | she was 95 on 2L | Pt: 95, 120/80
     cent mg | cem por cento | cien por cien | mit 100 J | mit 95 mg | Hundertstel | centenas | 100 % | PT 95
-    glucemias de 95 y 110 mg/dl | TA de 110 y FC de 90 | S100 y CD99 | cumplió 100 sesiones | fez 100 sessões
+    glucemias de 95 y 110 mg/dl | TA de 110 y FC de 90 | S100 y CD99 | entre 95 y la saturación
+    de 100 y posteriormente | cumplió 100 sesiones | fez 100 sessões
     in den neunziger Jahren | de negentiger jaren
 """
 
