@@ -181,6 +181,7 @@ _MIN_EVIDENCE_SHARE = 0.3  # of the breaks at full lines; in wrapped prose it is
 _MAX_OVERLONG_SHARE = 0.1  # lines beyond the width; a pasted address or table row may be
 # Words of a line on average, in notes that are cut into words; other notes of at least 20 lines have at least 3.7.
 _WORDS_OF_A_PART, _FEWEST_LINES = 2.5, 20
+_MIN_STOP_SHARE = 0.02  # lines of such notes that end in a full stop; lists, forms and tables have none
 _ASCII, _ASCII_LOWER = re.compile("[\x00-\x7f]+"), ascii_lowercase.encode()
 _MAX_CASELESS_SHARE = 0.05  # lower case characters in a note "without" lower case: a few units such as mg
 
@@ -254,12 +255,22 @@ def _is_cut_into_words(text: str, lines: list[_Line], caseless: bool) -> bool:
     """Whether hardly any line of a note has more than two words, and the lines are parts of sentences.
 
     Programs write such lines if they read a page word by word. The lines of a form are as short, but most of them begin
-    with a capital or a digit.
+    with a capital or a digit. Lines of a form in capitals, of a list and of a table look like parts of sentences, and
+    so do lines in scripts without spaces between words, but these lines have no full stops.
     """
     if len(lines) < _FEWEST_LINES or len(text.split()) > _WORDS_OF_A_PART * len(lines):
         return False
-    n_broken = sum(_breaks_off(line, after, caseless) for line, after in pairwise(lines))
+    if sum(line.text[-1] == "." for line in lines) < _MIN_STOP_SHARE * len(lines):
+        return False
+    pairs = ((line, after) for line, after in pairwise(lines) if not (_is_entry(line) or _is_entry(after)))
+    n_broken = sum(_breaks_off(line, after, caseless) for line, after in pairs)
     return n_broken >= _MIN_EVIDENCE_SHARE * len(lines)
+
+
+def _is_entry(line: _Line) -> bool:
+    """Whether a line is a field with its value. A page that was read word by word has hardly any."""
+    field = _FIELD.match(line.text)
+    return field is not None and field.end() < len(line.text)
 
 
 def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -> bool:
@@ -296,8 +307,9 @@ def line_starts(text: str) -> list[int]:
     always start a new unit. In a hard-wrapped note, fields of up to three words (``Allergies: ...``) also start a new
     unit.
 
-    A note of at least 20 lines is cut into words if its lines have at most 2.5 words on average, and at least 30 % of
-    the breaks are inside a sentence.
+    A note of at least 20 lines is cut into words if its lines have at most 2.5 words on average, at least 30 % of the
+    breaks are inside a sentence, and at least 2 % of the lines end in a full stop. Of these breaks, those before and
+    behind a field with its value (``Name: Roe``) do not count.
 
     A note is hard-wrapped if a width of 40 to 140 columns meets two conditions. (a) At most a tenth of the lines, or
     one line, exceed the width. (b) Of the breaks that the width explains, at least two, and at least 30 %, are inside a

@@ -127,6 +127,22 @@ def test_short_lines_of_a_form_stay_apart():
     assert sentences("\n".join(form)) == form
 
 
+LISTS = [
+    ["NAME: ROE", "DOB: 3/4/1951", "SEX: F", "MRN: 1234567", "CITY: BOSTON", "PCP: ADAMS", "STREET: ELM ST."],
+    ["NAME", "JANE ROE", "WARD", "3B", "NEXT KIN", "JOHN DOE", "CITY", "BOSTON", "PHYSICIAN", "DR ADAMS"],
+    ["aspirin", "metoprolol tartrate", "lisinopril", "insulin", "warfarin"],
+    ["bp", "120/80", "hr", "80", "temp", "37.1"],
+    ["\u60a3\u8005\u56e0\u80f8\u75db\u5165\u9662", "\u8840\u538b\u6b63\u5e38", "\u4e3b\u6cbb\u533b\u5e08"],
+]
+
+
+@pytest.mark.parametrize("lines", LISTS)
+def test_short_lines_of_lists_and_of_forms_in_capitals_stay_apart(lines):
+    """They were read as one sentence: nothing in them tells whether a break is inside of a sentence."""
+    lines = lines * 8
+    assert sentences("\n".join(lines)) == lines
+
+
 def prose(rng, n_paragraphs=4):
     """Paragraphs of made-up sentences of 4 to 20 words."""
     words = ["".join(rng.choices("abcdefgilmnorstu", k=rng.randint(1, 11))) for _ in range(300)]
