@@ -223,20 +223,26 @@ def part_of(path: Path) -> Path:
 def turn_in(folder: Path) -> Iterator[None]:
     """Wait until no other process is inside of this block for the folder. The system ends the turn of a killed process.
 
-    Windows and some network drives cannot lock a folder. There, the block does not wait.
+    A folder that the other process has removed is made again. Windows and some network drives cannot lock a folder.
+    There, the block does not wait.
     """
     if sys.platform == "win32":
         yield
         return
     import fcntl
 
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+    while True:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if folder.exists():
+                yield
+                return
+        finally:
+            os.close(descriptor)
+        # A process that fails removes the empty folder that it has made.
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def already_there(path: Path) -> FileExistsError:

@@ -216,6 +216,7 @@ class DocumentWriter:
                     (self.path / file_name(doc_id, suffix)).unlink(missing_ok=True)
             return
         self._stream.close()
+        self._check_part()
         drop_lines(part_of(self.path), dropped)
         self._take(FileIO(part_of(self.path), "ab"))
 
@@ -223,6 +224,7 @@ class DocumentWriter:
         """Sort the documents of a JSON lines file by id, including documents of earlier runs. Folders stay."""
         if self._stream is not None:
             self._stream.close()
+            self._check_part()
             sort_lines(part_of(self.path))
             self._take(FileIO(part_of(self.path), "ab"))
 
@@ -233,9 +235,8 @@ class DocumentWriter:
             with naming(self.path):
                 os.fsync(self._stream.fileno())
             self._stream.close()
+            self._check_part()
             part = part_of(self.path)
-            if not self._has_part():
-                raise DeidError("Another run has replaced the unfinished file of this output.", path=str(part))
             if self.format.pack is not None:
                 write_file(part, self.format.pack(part), work=part_of(part))
                 self._part = _identity(part)
@@ -276,6 +277,11 @@ class DocumentWriter:
         """Whether the unfinished file is of this writer. With ``overwrite``, another process can replace the file."""
         part = part_of(self.path)
         return part.exists() and _identity(part) == self._part
+
+    def _check_part(self) -> None:
+        if not self._has_part():
+            part = part_of(self.path)
+            raise DeidError("Another run has replaced the unfinished file of this output.", path=str(part))
 
     def _render(self, document: Document, ids: set[str]) -> dict[str, bytes]:
         place = SourceLocation(str(self.path), document.doc_id)

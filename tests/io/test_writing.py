@@ -370,3 +370,33 @@ def test_an_unfinished_file_of_another_run_is_neither_finished_nor_removed(tmp_p
     second.write(Document("c", "Third."))
     second.close()
     assert [note.doc_id for note in read_corpus(path)] == ["b", "c"]
+
+
+@pytest.mark.parametrize("change", [DocumentWriter.sort, lambda writer: writer.drop(["a"])])
+def test_an_unfinished_file_of_another_run_is_not_sorted(tmp_path, change):
+    """After a change of the lines, the first run took the file of the second run for its own, and finished it."""
+    path = tmp_path / "notes.jsonl"
+    first = DocumentWriter(path)
+    first.write(Document("a", "First."))
+    second = DocumentWriter(path, overwrite=True)
+    second.write(Document("b", "Second."))
+    with pytest.raises(DeidError, match="Another run has replaced"):
+        change(first)
+    second.write(Document("c", "Third."))
+    second.close()
+    assert [note.doc_id for note in read_corpus(path)] == ["b", "c"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot lock a folder")
+def test_a_folder_that_a_failed_run_removes_is_made_again(tmp_path, monkeypatch):
+    """The run that waited for the failed run ended with "No such file or directory"."""
+    folder, waited = tmp_path / "out", []
+
+    def lock(descriptor, how):
+        if not waited:
+            folder.rmdir()
+        waited.append(how)
+
+    monkeypatch.setattr("fcntl.flock", lock)
+    write_corpus([Document("n", "Fine.")], folder, "brat")
+    assert len(waited) == 2 and (folder / "n.txt").read_text() == "Fine."
