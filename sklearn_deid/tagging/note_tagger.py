@@ -24,6 +24,8 @@ from .weight_checks import class_problem
 # Categories of characters that are no letters in any spelling. Signs of currencies look like letters, and a letter in a
 # circle is one of the other symbols.
 _SIGNS = frozenset("Pc Pd Ps Pe Pi Pf Po Zs Zl Zp Cc Sm Sk".split())
+# The last digits of float32 depend on the other notes of a batch. With them, a resumed run wrote other bytes.
+_DIGITS = 6
 
 
 class NoteFailure(NamedTuple):
@@ -210,4 +212,4 @@ def flat_tags(estimator: Any, X: TokenSequences | TokenVectors) -> tuple[list[st
     if [*map(len, confidences)] != checked.lengths.tolist() or not np.isfinite(sure).all():
         # NaN is neither below nor above a threshold: whether a span is hidden would depend on the comparison.
         raise ValueError("The tagger returns confidences that are no numbers, or not one for each token.")
-    return checked.data.tolist(), np.clip(sure, 0.0, 1.0).tolist()
+    return checked.data.tolist(), np.clip(sure, 0.0, 1.0).astype(float).round(_DIGITS).tolist()
