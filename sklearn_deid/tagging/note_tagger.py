@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from ..exceptions import DeidError, SequenceError
 from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
+from .dates_over_lines import with_dates_over_lines
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import cut_notes
 from .proven_rules import ProvenRules
@@ -161,6 +162,7 @@ class NoteTagger:
                 sentences=cut.sentences,
             )
             joined = joined_at_borders(found, starts, ends, cut.sentences, self.borders)
+            joined = with_dates_over_lines(joined, text)
             if self.rules is not None:
                 joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
             # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.

@@ -36,7 +36,7 @@ _IN_YEARS = ("19", "20")
 _CLEAR_MONTH = "(?i:January|February|July|September|October|November|December)"
 _WEEKDAY = "(?i:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
 # Units after a number: in "of 2000 ml" the number is an amount and not a year.
-_NO_UNIT = (
+NO_UNIT = (
     r"(?!\s?(?:(?:m\x1e?[lLg]|mcg|µg|cc|k?cal|[kK]?J|units?|U|UI|IU|I\.?E|Einheiten|enheter|g|kg|cm|mm|cel\w{0,6}|uur|uren"
     r"|[np]g|m?mol|m\x1e?Eq|Hz|rpm|calories|hours?|hrs?)"
     r"(?![^\W\d_])|/(?!\s?\d)|%))"
@@ -180,7 +180,7 @@ def _in_figures(language: str) -> Iterator[Rule]:
         with_points = rf"{before}(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)"
         yield _date_in(language, "day-and-month-in-figures", with_points, measure=_numeric_length, keeps_stop=True)
     if language != "de":
-        with_slash = rf"{before}(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}"
+        with_slash = rf"{before}(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){NO_UNIT}"
         yield _date_in(language, "day-and-month-with-slash", with_slash, measure=_day_and_month_length, words=signs)
 
 
@@ -202,7 +202,7 @@ def _in_words(language: str) -> Iterator[Rule]:
     month_year = rf"(?<![^\W_]){_WORD}\.?(?:{between}{year}|\s?[-/]\d{{2}}(?![\d/-])|{_SHORT_YEAR})"
     before = _BEFORE_YEAR[language].replace(" ", r"\s")
     # The year first, because more texts have a word such as "in" than a year.
-    only_year = rf"(?=[12])(?<=\s){_YEAR}(?:[/-]{_YEAR})?(?!\d)(?![-./:,]\d){_NO_UNIT}"
+    only_year = rf"(?=[12])(?<=\s){_YEAR}(?:[/-]{_YEAR})?(?!\d)(?![-./:,]\d){NO_UNIT}"
     yield _date_in(language, "day-month", day_month, measure=measure)
     yield _date_in(language, "month-year", month_year, measure=measure)
     yield _date_in(language, "year", only_year, priority=0, words=_IN_YEARS, after=rf"\b(?i:{before})\s")
@@ -224,7 +224,7 @@ DATE_RULES = (
     ),
     _date(
         "date-of-birth",
-        rf"(?=\d)(?<=[\s.:])(?:\d\d\s?\d\d\s?(?:\d\d){{1,2}}|{_YEAR})(?!\d)(?![-./,:]\d){_NO_UNIT}",
+        rf"(?=\d)(?<=[\s.:])(?:\d\d\s?\d\d\s?(?:\d\d){{1,2}}|{_YEAR})(?!\d)(?![-./,:]\d){NO_UNIT}",
         priority=2,
         measure=_birth_length,
         after=rf"\b(?i:{_BORN})".replace(" ", r"\s") + r"[\s.:]{1,3}",
@@ -242,7 +242,7 @@ DATE_RULES = (
     # A month from 01 to 12; "2010-12" may also be two years.
     _date(
         "date-year-and-month",
-        rf"{_FREE}(?<![A-Za-z][-/]){_YEAR}[-/](?:0[1-9]|1[0-2]){_END}(?![.,:]\d){_NO_UNIT}",
+        rf"{_FREE}(?<![A-Za-z][-/]){_YEAR}[-/](?:0[1-9]|1[0-2]){_END}(?![.,:]\d){NO_UNIT}",
         words=_IN_YEARS,
     ),
     _date(
@@ -252,7 +252,7 @@ DATE_RULES = (
         "date-month-and-day-in-figures",
         # "from 8/10 to 3/10" are scores.
         rf"\b(?i:on|since|from|until|by|through|dated?|admitted|seen|discharged)\s(?!\d{{1,2}}/10\sto\s\d{{1,2}}/10\b)"
-        rf"(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){_NO_UNIT}{_NO_COUNT}",
+        rf"(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){NO_UNIT}{_NO_COUNT}",
         "en",
         measure=_numeric_length,
         words=("/", "-"),
@@ -299,7 +299,7 @@ DATE_RULES = (
     ),
     _date(
         "date-month-year",
-        rf"\b{MONTH}(?:\.?[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d){_NO_UNIT}|\.?{_SHORT_YEAR}|[/-]\d{{2}}(?![\d/-]))",
+        rf"\b{MONTH}(?:\.?[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d){NO_UNIT}|\.?{_SHORT_YEAR}|[/-]\d{{2}}(?![\d/-]))",
         "en",
         words=_IN_MONTHS,
     ),
@@ -311,13 +311,13 @@ DATE_RULES = (
     ),
     _date(
         "date-month-year-in-figures",
-        rf"{_FREE}\d{{1,2}}[/-]{_YEAR}{_END}{_NO_UNIT}",
+        rf"{_FREE}\d{{1,2}}[/-]{_YEAR}{_END}{NO_UNIT}",
         measure=_month_length,
         words=_IN_YEARS,
     ),
     _date(
         "date-month-year-with-point",
-        rf"{_FREE}\d{{2}}\.{_YEAR}{_END}(?!\.\d){_NO_UNIT}",
+        rf"{_FREE}\d{{2}}\.{_YEAR}{_END}(?!\.\d){NO_UNIT}",
         *LANGUAGES[1:],
         measure=_month_length,
     ),
@@ -325,7 +325,7 @@ DATE_RULES = (
     _date("date-weekday", rf"\b{_WEEKDAY}\b", "en", priority=0, needs="yY", words=("day",)),
     _date(
         "date-year",
-        rf"(?=[12])(?<=[\s-]){_YEAR}(?:[/-]{_YEAR})?(?!\d)(?![-./:]\d){_NO_UNIT}",
+        rf"(?=[12])(?<=[\s-]){_YEAR}(?:[/-]{_YEAR})?(?!\d)(?![-./:]\d){NO_UNIT}",
         "en",
         priority=0,
         words=_IN_YEARS,
