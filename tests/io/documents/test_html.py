@@ -10,6 +10,7 @@ from sklearn_deid.exceptions import CorpusFormatError
 from sklearn_deid.io import open_document
 from sklearn_deid.io.documents import html_file, opening
 from sklearn_deid.io.documents.html_names import is_form
+from sklearn_deid.surrogates import Replacement
 
 NAME = "Zyxwvutski"
 PLAIN = """<?xml version="1.0" encoding="utf-8"?>
@@ -302,6 +303,25 @@ def test_large_files_are_refused(opened, monkeypatch):
     for source in ("<p>Seen</p>", "<p>Seen today, and well</p>"):
         with pytest.raises(CorpusFormatError, match="is larger than"):
             opened(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "old", "new", "expected"),
+    [
+        ("<p>Seen 3/4/<br>2019.</p>", "3/4/\n2019", "9/6/\n2014", "<p>Seen 9/6/<br>2014.</p>"),
+        ("<p><b>Mar</b>ch<br><i>20</i>19</p>", "March\n2019", "May\n2014", "<p><b>May</b><br><i>2014</i></p>"),
+        ("<td>Ann<td>Roe<td>x", "Ann\nRoe\nx", "Eva\nDoe\ny", "<td>Eva<td>Doe<td>y"),
+        # With other lines than the old text, the new text is in the first line.
+        ("<p>Seen Ann<br>Roe.</p>", "Ann\nRoe", "Eva\nDoe\ny", "<p>Seen Eva Doe y<br>.</p>"),
+        ("<p>Seen Ann<br>Roe.</p>", "Ann\nRoe", "[N]", "<p>Seen [N]<br>.</p>"),
+        ("<pre>Seen Ann\nRoe.</pre>", "Ann\nRoe", "Eva\nDoe", "<pre>Seen Eva\nDoe.</pre>"),
+    ],
+)
+def test_each_line_of_a_surrogate_is_in_its_line(opened, source, old, new, expected):
+    """The surrogate of a date or a name on two lines had a line feed of its own, and the page was withheld."""
+    page = opened(source)
+    start = page.text.index(old)
+    assert page.replaced([Replacement(Span(start, start + len(old), "N"), new, True)]) == expected.encode()
 
 
 def test_other_kinds_of_files(opened, tmp_path):
