@@ -224,6 +224,9 @@ def representer_from_state(
         representer.fingerprint_ = fingerprint_of(representer)
         if representer.fingerprint_ != state["fingerprint"]:
             raise BundleError("The saved representer does not match its fingerprint.")
+        # The fingerprint covers neither bound nor counts. Their numbers are first read by the card, and by the print.
+        _card_of(representer)
+        repr(representer.bound_)
     except (KeyError, TypeError, AttributeError, RuntimeError, ValueError, OverflowError) as error:
         if isinstance(error, BundleError):
             raise
@@ -299,16 +302,17 @@ _CLASS, _CARD = "PrivateRepresenter", "README.md"
 def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any, utility: Any = None) -> None:
     """Write the bundle and its privacy card."""
     state, arrays = representer_to_state(representer)
-    bound = representer.bound_
-    card = privacy_card(
-        origin_of(representer),
-        training=representer.training_counts_,
-        bound=None if bound is None else published_numbers(bound.to_dict()),
-        audit=audit,
-        utility=utility,
-    )
+    card = _card_of(representer, audit, utility)
     manifest = {"class": _CLASS, "library_version": __version__, "state": state}
     write_bundle(path, manifest, arrays, overwrite=overwrite, others={_CARD: card.encode("utf-8")})
+
+
+def _card_of(representer: Any, audit: Any = None, utility: Any = None) -> str:
+    """Privacy card of a fitted representer, with the rounded numbers of its published file."""
+    bound = representer.bound_
+    numbers = None if bound is None else published_numbers(bound.to_dict())
+    counts = representer.training_counts_
+    return privacy_card(origin_of(representer), training=counts, bound=numbers, audit=audit, utility=utility)
 
 
 def saved_state(path: Any, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -107,3 +107,32 @@ def test_weights_are_finite(folder, value):
     forge(folder, arrays={"network.project.bias": np.full(4, value, dtype=np.float32)})
     with pytest.raises(BundleError, match="not finite"):
         PrivateRepresenter.load(folder, embeddings=VECTORS)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda bound: bound.update(mean_accuracy="0.54"),
+        lambda bound: bound.update(n_pairs="many"),
+        lambda bound: bound.update(n_pairs=[3]),
+        lambda bound: bound.update(mean_accuracy=0.1, mean_accuracy_low=0.2),
+        lambda bound: bound.update(largest_accuracy=None),
+        lambda bound: bound["patients"].update(n_cases={}),
+        lambda bound: bound["coverage"].update(n_phi_tokens="3"),
+        lambda bound: bound["coverage"].update(n_covered=1.5),
+        lambda bound: bound.update(patients=[0.5]),
+        lambda bound: bound.update(mean_distance="far"),
+    ],
+)
+def test_a_forged_bound_is_refused_with_a_reason(folder, change):
+    """Such bounds were loaded, and failed later or ended in a TypeError."""
+    bound = read_bundle(folder)[0]["state"]["bound"]
+    change(bound)
+    with pytest.raises(BundleError, match="does not fit together"):
+        PrivateRepresenter.load(forge(folder, state={"bound": bound}), embeddings=VECTORS)
+
+
+def test_forged_counts_are_refused_with_a_reason(folder):
+    for counts in ({"n_patients": "Ada"}, {"n_patients": -3}, [3], "many"):
+        with pytest.raises(BundleError, match="does not fit together"):
+            PrivateRepresenter.load(forge(folder, state={"training_counts": counts}), embeddings=VECTORS)
