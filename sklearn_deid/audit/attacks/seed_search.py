@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from scipy.stats import norm
 
 from ...metrics import Estimate
@@ -16,16 +15,38 @@ from ..protocol import AttackResult
 from ..released_step import RELEASE_FILE, REPRESENTATION
 from .check_results import SEED_LEVEL, check_result
 from .declaration import AttackPreset, timed
+from .seeded_streams import Stream, of_numpy, of_python_gauss, of_python_normalvariate, of_random_state, of_torch
 from .untrained import UntrainedAttack
 
 _CELLS = 4096  # padded tokens of a batch, as `PrivateRepresenter` encodes
 _MOST_NUMBERS, _FEWEST_NUMBERS = 16_384, 48
+# Token by token, no number is summed or padded, so that fewer numbers suffice for generators that are slow.
+_MOST_TOKEN_BY_TOKEN = 2048
 # Few sums over sentences of equal length exist. A score of the planted noise is about .7 times the root of their
 # number.
 _ENOUGH_SUMS = 400
 _BLOCK, _STRONG = 256, 2
-# The generator of version 0.1.0, and the generator of anyone who seeds NumPy.
-GENERATORS = ("torch", "numpy")
+
+
+class _Generator(NamedTuple):
+    """Generator whose seeds are tried: its name, and whether it draws batch after batch as the library encodes."""
+
+    name: str
+    stream: Stream
+    in_batches: bool
+
+
+_OLD, _DEFAULT = "the old generator of PyTorch", "NumPy's default generator"
+# The generator of version 0.1.0, and the generators of anyone who adds own noise to all vectors.
+GENERATORS = {
+    "torch": _Generator(_OLD, of_torch, True),
+    "numpy": _Generator(_DEFAULT, of_numpy, True),
+    "torch, token by token": _Generator(_OLD, of_torch, False),
+    "numpy, token by token": _Generator(_DEFAULT, of_numpy, False),
+    "random state": _Generator("NumPy's RandomState (np.random.seed)", of_random_state, False),
+    "gauss": _Generator("Python's random.gauss", of_python_gauss, False),
+    "normalvariate": _Generator("Python's random.normalvariate", of_python_normalvariate, False),
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,12 +64,16 @@ class SeedTarget:
     in_order : bool, default=True
         Whether the sentences are in the order in which they were encoded. If False, the search uses sums over sentences
         of equal length, because these sums do not depend on the order.
+    places : ndarray of shape (n_tokens,), optional
+        Position of each token among all tokens of the release, of which repeated sentences are left out here. By
+        default, no token is left out.
     """
 
     vectors: np.ndarray
     lengths: np.ndarray
     input_width: int = 0
     in_order: bool = True
+    places: np.ndarray | None = None
 
 
 class SeedSearch(UntrainedAttack):
@@ -58,8 +83,10 @@ class SeedSearch(UntrainedAttack):
     seed. The layout of the noise follows from the lengths of the sentences, which every release contains. The search
     needs no word of the notes. The search subtracts the mean of the vectors and projects out their strongest
     directions, so that the remainder is mostly noise. The search covers PyTorch's generator and NumPy's default
-    generator, from seed ``first`` on. The search does not find noise of ``numpy.random.seed`` (RandomState), of NumPy's
-    default generator in single precision, or of another distribution than the normal distribution.
+    generator, from seed ``first`` on. It also covers noise that these generators, NumPy's RandomState
+    (``numpy.random.seed``), ``random.gauss`` or ``random.normalvariate`` draw for one token after the other, in the
+    order of the release. The search does not find noise of NumPy's default generator in single precision, of another
+    distribution than the normal distribution, or of a generator that drew other numbers before.
 
     The score of a wrong seed has a standard normal distribution. All scores together raise a false alarm with
     probability .0003. In the positive control, noise of a seed in the searched range is added, and the search must find
@@ -119,12 +146,13 @@ class SeedSearch(UntrainedAttack):
         ValueError
             If there are too few tokens to recognise any noise.
         """
-        layout = NoiseLayout(released)
+        layouts = {in_batches: NoiseLayout(released, in_batches=in_batches) for in_batches in (True, False)}
         seeds = range(self.first, self.first + self.n_seeds)
         planted_seed = int(np.random.default_rng(self.random_state).integers(seeds.start, seeds.stop))
         limit = float(norm.isf(SEED_LEVEL / (2 * len(GENERATORS) * self.n_seeds)))
         faults, controls, best = [], [], 0.0
-        for generator in GENERATORS:
+        for generator, (_, _, in_batches) in GENERATORS.items():
+            layout = layouts[in_batches]
             planted = layout.direction(layout.planted(generator, planted_seed))
             targets = np.stack([layout.direction(released.vectors), planted])
             scores = layout.scores(targets, generator, seeds)
@@ -132,8 +160,8 @@ class SeedSearch(UntrainedAttack):
             best = max(best, float(np.abs(scores[0, highest])))
             if abs(scores[0, highest]) > limit:
                 faults.append(_fault(generator, seeds[highest]))
-            at = int(np.abs(scores[1]).argmax())
-            controls.append(seeds[at] == planted_seed and abs(scores[1, at]) > limit)
+            # A release with a fault keeps the noise of its own seed, which can score higher than the planted seed.
+            controls.append(abs(scores[1, seeds.index(planted_seed)]) > limit)
         return check_result(
             self,
             faults,
@@ -141,7 +169,7 @@ class SeedSearch(UntrainedAttack):
             positive_control=Estimate.exact(float(np.mean(controls))),
             min_positive_control=1.0,
             settings={"first": self.first, "n_seeds": self.n_seeds, "level": SEED_LEVEL},
-            details={"highest score": best, "score of an alarm": limit, "numbers compared": layout.n_numbers},
+            details={"highest score": best, "score of an alarm": limit, "numbers compared": layouts[True].n_numbers},
         )
 
 
@@ -152,6 +180,9 @@ class NoiseLayout:
     ----------
     target : SeedTarget
         Released vectors and the lengths of their sentences.
+    in_batches : bool, default=True
+        Whether the noise was drawn batch after batch, as the library encodes. If False, it was drawn for one token
+        after the other, in the order of the release.
 
     Raises
     ------
@@ -159,19 +190,9 @@ class NoiseLayout:
         If too few numbers can be compared.
     """
 
-    def __init__(self, target: SeedTarget) -> None:
+    def __init__(self, target: SeedTarget, *, in_batches: bool = True) -> None:
         self._target, self._d = target, target.vectors.shape[1]
-        batches = iter(LengthBucketSampler(target.lengths, _CELLS, max_rows=_CELLS))
-        batch = np.asarray(next(batches, []), dtype=np.int64)  # sorted by length
-        longest = int(target.lengths[batch].max(initial=1))
-        self._n_cells, self._n_tokens = len(batch) * longest, int(target.lengths[batch].sum())
-        rows = batch[self._is_compared(batch, longest)]
-        lengths = target.lengths[rows]
-        position = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        # Token of the release, and padded cell of the batch, for each compared token.
-        self._items = np.repeat((np.cumsum(target.lengths) - target.lengths)[rows], lengths) + position
-        self._cells = np.repeat(np.arange(len(rows)) * longest, lengths) + position
-        group = np.repeat(np.arange(len(rows)) if target.in_order else lengths, lengths) * (longest + 1) + position
+        group = self._in_batches(target) if in_batches else self._token_by_token(target)
         self._order = np.argsort(group, kind="stable")
         sizes = np.unique(group, return_counts=True)[1]
         self._starts, self._root_sizes = np.cumsum(sizes) - sizes, np.sqrt(sizes)[:, None]
@@ -185,6 +206,28 @@ class NoiseLayout:
                 f"Only {max(0, n_free)} numbers can be compared with those of a seed: too few sentences, or too few "
                 "lengths of sentences."
             )
+
+    def _token_by_token(self, target: SeedTarget) -> np.ndarray:
+        """Group of each compared token, the token itself."""
+        n_tokens = len(target.vectors)
+        places = np.arange(n_tokens) if target.places is None else target.places
+        self._items = np.arange(min(n_tokens, max(1, _MOST_TOKEN_BY_TOKEN // self._d)))
+        self._cells, self._n_cells = places[self._items], int(places.max(initial=-1)) + 1
+        return self._items
+
+    def _in_batches(self, target: SeedTarget) -> np.ndarray:
+        """Group of each compared token; the tokens of a group are summed."""
+        batches = iter(LengthBucketSampler(target.lengths, _CELLS, max_rows=_CELLS))
+        batch = np.asarray(next(batches, []), dtype=np.int64)  # sorted by length
+        longest = int(target.lengths[batch].max(initial=1))
+        self._n_cells, self._n_tokens = len(batch) * longest, int(target.lengths[batch].sum())
+        rows = batch[self._is_compared(batch, longest)]
+        lengths = target.lengths[rows]
+        position = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        # Token of the release, and padded cell of the batch, for each compared token.
+        self._items = np.repeat((np.cumsum(target.lengths) - target.lengths)[rows], lengths) + position
+        self._cells = np.repeat(np.arange(len(rows)) * longest, lengths) + position
+        return np.repeat(np.arange(len(rows)) if target.in_order else lengths, lengths) * (longest + 1) + position
 
     def _is_compared(self, batch: np.ndarray, longest: int) -> np.ndarray:
         """Whether each sentence of a batch is compared. Only the first sentences are compared; if the order is unknown,
@@ -236,21 +279,17 @@ class NoiseLayout:
 
     def _drawn(self, generator: str, seed: int) -> np.ndarray:
         """Noise of the compared tokens under a seed, shape (n_compared, d)."""
-        width = self._target.input_width
-        if generator == "torch":
-            stream = torch.Generator().manual_seed(seed)
-            if width:
-                torch.randn(self._n_cells * width, generator=stream, dtype=torch.float32)
-            total, wanted = self._n_cells * self._d, (int(self._cells.max()) + 1) * self._d
-            # PyTorch fills blocks of 16 numbers: a shorter draw begins with the same numbers, up to its last block.
-            n = min(total, -(-wanted // 16) * 16 + 16)
-            n = total if n + 16 > total else n
-            flat = torch.randn(n, generator=stream, dtype=torch.float32).numpy()
-            return flat[:wanted].reshape(-1, self._d)[self._cells]
-        rng = np.random.default_rng(seed)
-        if width:
-            rng.standard_normal((self._n_tokens, width))
-        return rng.standard_normal((len(self._items), self._d))
+        _, stream, in_batches = GENERATORS[generator]
+        cells, n_cells, before = self._cells, self._n_cells, self._target.input_width if in_batches else 0
+        if in_batches and stream is of_numpy:  # draws no padded cells; the first tokens are compared
+            cells, n_cells = np.arange(len(cells)), self._n_tokens
+        total, wanted = n_cells * self._d, (int(cells.max()) + 1) * self._d
+        # PyTorch fills blocks of 16 numbers: a shorter draw begins with the same numbers, up to its last block.
+        n = min(total, -(-wanted // 16) * 16 + 16)
+        n = total if n + 16 > total else n
+        # The noise at the input is drawn first.
+        flat = stream(seed, n, n_cells * before) if before else stream(seed, n)
+        return flat[:wanted].reshape(-1, self._d)[cells]
 
     def _summed(self, values: np.ndarray) -> np.ndarray:
         """Sum values of shape (n_compared, d) over exchangeable tokens; noise of variance 1 keeps variance 1."""
@@ -260,5 +299,5 @@ class NoiseLayout:
 
 
 def _fault(generator: str, seed: int) -> str:
-    named = {"torch": "the old generator of PyTorch", "numpy": "NumPy's default generator"}[generator]
+    named = GENERATORS[generator].name
     return f"The noise is that of {named} with seed {seed}: anyone who tries the seeds can remove the noise."

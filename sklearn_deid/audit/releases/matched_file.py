@@ -23,6 +23,7 @@ from ..attacks.saved_sentences import KnownNotes
 from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData, first_of_each
 from .representer import ReleasedRepresenter, published_network, unscaled
+from .vector_release import items_of
 
 _MOSTLY = 0.9  # if at least this share of the rows is certain, the order of the notes counts as known
 
@@ -92,7 +93,8 @@ class MatchedFile(ReleasedRepresenter):
         plain = encode_sentences(network, self.representer._vectors, X, casing=False, generator=None)
         released = np.asarray(self._shared.X[self._notes.rows[first]].data)[:, : self._d]
         width = network.input_noise.size if network.input_noise.kind != "none" else 0
-        return SeedTarget(released - plain, X.lengths, width, bool(self._notes.sure[first].mean() > _MOSTLY))
+        in_order = bool(self._notes.sure[first].mean() > _MOSTLY)
+        return SeedTarget(released - plain, X.lengths, width, in_order, items_of(self._notes.X, first))
 
     def _releases(self) -> dict[str, TokenVectors]:
         """Vectors of the folder; the audit makes no new release."""

@@ -236,9 +236,9 @@ class ReleasedRepresenter(VectorRelease):
     @property
     def seed_target(self) -> SeedTarget:
         """Measured sentences in the order in which they were encoded, equal sentences once."""
-        network, lengths = self.network, self.data.X.lengths[self.data.test][self._first["test"]]
-        width = network.input_noise.size if network.input_noise.kind != "none" else 0
-        return SeedTarget(self.vectors("test")[self._once["test"]], lengths, width)
+        noise, once = self.network.input_noise, self._once["test"]
+        lengths = self.data.X.lengths[self.data.test][self._first["test"]]
+        return SeedTarget(self.vectors("test")[once], lengths, noise.size if noise.kind != "none" else 0, places=once)
 
     def template_of_repeated(self, part: str) -> NoiseTemplate:
         """Templates of the tokens in `repeated_releases`, which contains each distinct sentence once."""

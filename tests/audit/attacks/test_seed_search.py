@@ -1,5 +1,7 @@
 """Seeds of the window are found in both generators, in files without order too; nothing is found in keyed noise."""
 
+import random
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 from sklearn_deid._randomness import release_generator
 from sklearn_deid.audit.attacks import SeedSearch, SeedTarget
 from sklearn_deid.audit.attacks.seed_search import NoiseLayout
+from sklearn_deid.audit.attacks.seeded_streams import of_numpy, of_python_normalvariate, of_torch
 from sklearn_deid.tagging import LengthBucketSampler
 
 LENGTHS = np.random.default_rng(0).integers(1, 9, 120)
@@ -45,6 +48,44 @@ def test_a_planted_seed_is_found(generator, width):
     assert len(found.faults) == 1 and "with seed 77" in found.faults[0] and found.positive_control.value == 1.0
     other = SeedSearch(first=78, n_seeds=128, random_state=0).attack(SeedTarget(vectors, LENGTHS, width))
     assert other.faults == () and other.status == "ok"
+
+
+def own_noise(kind, seed, shape):
+    """Noise that a data scientist adds to all vectors."""
+    python, state = random.Random(seed), np.random.RandomState(seed)
+    if kind == "torch":
+        return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).numpy()
+    if kind == "default_rng":
+        return np.random.default_rng(seed).normal(size=shape)
+    if kind == "np.random.seed":
+        return state.normal(size=shape)
+    draw = python.gauss if kind == "random.gauss" else python.normalvariate
+    return np.array([draw(0.0, 1.0) for _ in range(shape[0] * shape[1])]).reshape(shape)
+
+
+@pytest.mark.parametrize("kind", ["torch", "default_rng", "np.random.seed", "random.gauss", "random.normalvariate"])
+def test_own_noise_in_the_order_of_the_release_is_found(kind):
+    """Only noise in the order of the library's batches was found, and none of `np.random.seed` and `random.seed`."""
+    n = int(LENGTHS.sum())
+    vectors = means(n) + own_noise(kind, 42, (n, D))
+    found = SeedSearch(n_seeds=64, random_state=0).attack(SeedTarget(vectors, LENGTHS))
+    assert len(found.faults) == 1 and "with seed 42" in found.faults[0] and found.positive_control.value == 1.0
+    # The noise was drawn for sentences that the release repeats, too, or the order of the sentences is unknown.
+    places = np.arange(n) + 30 * (np.arange(n) >= 60)
+    vectors = means(n) + own_noise(kind, 42, (n + 30, D))[places]
+    again = SeedSearch(n_seeds=64, random_state=0).attack(SeedTarget(vectors, LENGTHS, 0, False, places))
+    assert again.faults == found.faults
+
+
+def test_streams_are_those_of_their_generators():
+    """A rare draw of `normalvariate` needs more pairs than expected; other draws come before those of the output."""
+    python = random.Random(2**40 + 3)
+    drawn = [python.normalvariate(0.0, 1.0) for _ in range(2000)]
+    np.testing.assert_allclose(of_python_normalvariate(2**40 + 3, 2000), drawn, rtol=1e-12)
+    np.testing.assert_array_equal(of_numpy(5, 7, 3), of_numpy(5, 10)[3:])
+    generator = torch.Generator().manual_seed(5)
+    torch.randn(48, generator=generator)
+    np.testing.assert_array_equal(of_torch(5, 32, 48), torch.randn(32, generator=generator).numpy())
 
 
 def test_the_order_of_sentences_of_equal_length_is_not_needed():
