@@ -232,17 +232,18 @@ def turn_in(folder: Path) -> Iterator[None]:
     import fcntl
 
     while True:
+        # A process that fails removes the empty folder that it has made.
+        folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if folder.exists():
+            # A folder with this name that a third process has made is another folder, and has a lock of its own.
+            if folder.exists() and os.path.samestat(os.fstat(descriptor), folder.stat()):
                 yield
                 return
         finally:
             os.close(descriptor)
-        # A process that fails removes the empty folder that it has made.
-        folder.mkdir(parents=True, exist_ok=True)
 
 
 def already_there(path: Path) -> FileExistsError:
@@ -258,7 +259,8 @@ def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
     Raises
     ------
     FileExistsError
-        If a finished or an unfinished file exists, and neither ``overwrite`` nor ``resume`` is set.
+        If a finished or an unfinished file exists, and neither ``overwrite`` nor ``resume`` is set. Also if another
+        process opens the file at the same time.
     """
     part = part_of(path)
     if resume:
@@ -273,7 +275,10 @@ def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
         if part.exists() and not overwrite:
             message = "An interrupted run left this file; pass resume=True to continue or overwrite=True to start again"
             raise FileExistsError(errno.EEXIST, message, str(part))
-        part.unlink(missing_ok=True)
+        if overwrite:
+            part.unlink(missing_ok=True)
+        # A file that another process has made since the check is not shared: the notes of both would be mixed.
+        return FileIO(part, "xb")
     return FileIO(part, "ab")
 
 

@@ -400,3 +400,41 @@ def test_a_folder_that_a_failed_run_removes_is_made_again(tmp_path, monkeypatch)
     monkeypatch.setattr("fcntl.flock", lock)
     write_corpus([Document("n", "Fine.")], folder, "brat")
     assert len(waited) == 2 and (folder / "n.txt").read_text() == "Fine."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot lock a folder")
+def test_a_lock_of_a_removed_folder_is_no_lock_of_the_folder_with_its_name(tmp_path, monkeypatch):
+    """The run that had waited wrote together with a third run, which had made and locked the folder again."""
+    folder, inside = tmp_path / "out", []
+
+    def lock(descriptor, how):
+        if not inside:
+            folder.rename(tmp_path / "old")  # keeps the number of the removed folder in use
+            folder.mkdir()
+        inside.append(os.path.samestat(os.fstat(descriptor), folder.stat()))
+
+    monkeypatch.setattr("fcntl.flock", lock)
+    write_corpus([Document("n", "Fine.")], folder, "brat")
+    assert inside == [False, True] and (folder / "n.txt").read_text() == "Fine."
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_two_who_open_one_unfinished_file_at_the_same_time_do_not_share_it(tmp_path, monkeypatch, overwrite):
+    """Both wrote into one file, and the first of them gave it the final name with notes of the other."""
+    path, opened = tmp_path / "notes.jsonl", []
+
+    class Opening(FileIO):
+        """Lets another run open the file between the checks and the opening."""
+
+        def __init__(self, file, mode):
+            if not opened:
+                opened.append(None)
+                opened[0] = DocumentWriter(path)
+            super().__init__(file, mode)
+
+    monkeypatch.setattr("sklearn_deid.io.files.FileIO", Opening)
+    with pytest.raises(FileExistsError):
+        DocumentWriter(path, overwrite=overwrite)
+    opened[0].write(Document("n", "Fine."))
+    opened[0].close()
+    assert [note.doc_id for note in read_corpus(path)] == ["n"]
