@@ -25,7 +25,8 @@ from .weight_checks import class_problem
 # Categories of characters that are no letters in any spelling. Signs of currencies look like letters, and a letter in a
 # circle is one of the other symbols.
 _SIGNS = frozenset("Pc Pd Ps Pe Pi Pf Po Zs Zl Zp Cc Sm Sk".split())
-# The last digits of float32 depend on the other notes of a batch. With them, a resumed run wrote other bytes.
+# The last digits of float32 depend on the other notes of a batch. With them, a resumed run often wrote other bytes; a
+# number of digits that never differs does not exist, because every number of digits has borders.
 _DIGITS = 6
 
 

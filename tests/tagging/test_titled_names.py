@@ -37,6 +37,14 @@ def titled(text, *names, label="DOCTOR"):
         ("Dr.\u2028Alder", "Alder", "Alder"),
         # No title, or not directly in front of the name.
         ("The patient Alder has pain and was seen", "Alder", "Alder"),
+        ("Her father Alder has pain and was seen", "Alder", "Alder"),
+        ("with her sister Dr. Alder", "Alder", "Dr. Alder"),
+        ("seine Schwester Alder", "Alder", "Alder"),
+        ("NYHA class III. Alder was seen", "Alder", "Alder"),
+        ("what to do Alder said", "Alder", "Alder"),
+        ("Pt. Alder was seen", "Alder", "Alder"),
+        ("FA Dr. Alder", "Alder", "FA Dr. Alder"),
+        ("Prof. h. c. Alder", "Alder", "Prof. h. c. Alder"),
         ("It was told to me Alder was not seen", "Alder", "Alder"),
         ("Dr.\nAlder", "Alder", "Alder"),
         ("Dr. and Alder", "Alder", "Alder"),
@@ -51,6 +59,13 @@ def test_title_in_front_belongs_to_the_name(text, name, expected):
 
 def test_span_does_not_grow_into_the_span_before_it():
     assert titled("Alder Dr. Birch Mr. Cedar", "Alder Dr.", "Birch", "Cedar") == ["Alder Dr.", "Birch", "Mr. Cedar"]
+
+
+def test_spans_that_overlap_stay_as_they_are():
+    """The start of the second span became the end of the first, which was an error behind its own end."""
+    spans = (Span(5, 21, "PATIENT"), Span(10, 15, "DOCTOR"), Span(17, 25, "DOCTOR"), Span(30, 35, "DOCTOR"))
+    found = with_titles(spans, "Mrs. Anna Alder Birch Cedar Mr Maple")
+    assert [(span.start, span.end) for span in found] == [(0, 21), (10, 15), (17, 25), (30, 35)]
 
 
 def test_other_labels_stay_as_they_are():
