@@ -24,8 +24,8 @@ OUT holds the whole text of the notes. It is not redacted: OUT is as confidentia
 OUT is a folder (brat, i2b2, meddocan-xml, uima for INCEpTION: files for each note) or one file (jsonl, conll,
 docbin for spaCy, labelstudio, doccano, prodigy). Offsets count characters of the untouched note. jsonl, docbin
 and the formats of annotation tools also hold the confidence of each span, from 0 to 1: the smallest probability
-of its tokens, and 1 for a span of a rule. Patient ids and meta data are kept where the format has a place for
-them.
+of its tokens. A span of a rule has the precision of the rule in the training notes, or 1 if the model is rules
+alone. Patient ids and meta data are kept where the format has a place for them.
 
 A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
 with the reason, and the exit code is 1."""

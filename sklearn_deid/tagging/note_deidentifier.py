@@ -70,6 +70,10 @@ class NoteDeidentifier(BaseEstimator):
         note. "withhold" continues, returns None instead of the note and warns. No value of ``on_error`` returns the
         unprocessed note. Every error of the tagger withholds the note, a bug of the tagger and `MemoryError` included.
         Only exceptions that end the process, such as `KeyboardInterrupt` and `SystemExit`, are not caught.
+    on_unlike : {"withhold", "warn", "pass"}, default="warn"
+        Reaction to a note that is unlike the training notes, such as a note in another language: the model may miss
+        more PHI in the note. "withhold" treats the note as a note that cannot be processed (``on_error``). "warn" emits
+        an `UnlikeNoteWarning` and returns the result of the note. "pass" ignores ``likeness_``.
     segmenter : {"learned", "rules"} or segmenter, default="learned"
         Splits a note into tokens and sentences. "learned" is a `text.LearnedSegmenter`, which `fit` trains on the notes
         of the corpus. "rules" is `text.segment`, which has lists of English and Spanish abbreviations. A segmenter of
@@ -79,7 +83,6 @@ class NoteDeidentifier(BaseEstimator):
         Rules for PHI that the tagger misses (`tagging.rules`). "proven" means the rules whose matches in the notes of
         `fit` are nearly always PHI of one label, such as dates in digits (`ProvenRules.learn`). A match of such a rule
         becomes a span if the tagger has found nothing there. Without `fit`, and with None, no rules are used.
-
     memory_unit : {"note", "patient"}, default="note"
         Range of notes over which a `DeidTagger` remembers the words that are PHI. "note" is each note alone. "patient"
         means consecutive notes with the same ``Document.patient_id``; pass the notes of a patient one after the other.

@@ -86,6 +86,21 @@ def test_parameters_are_those_of_the_constructor(name):
         estimator.set_params(nonsense=1)
 
 
+def documented(docstring):
+    """Names in the section "Parameters" of a docstring."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+( \w+)?\n-+$|\Z)", docstring, re.MULTILINE | re.DOTALL).group(1)
+    return {
+        name.strip("* ") for line in re.findall(r"^[*\w].*", section, re.M) for name in line.split(":")[0].split(",")
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_docstring_has_all_parameters(name):
+    estimator = CASES[name].make()
+    parameters = inspect.signature(type(estimator).__init__).parameters
+    assert documented(inspect.getdoc(type(estimator))) == {*parameters} - {"self"}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_clone_has_equal_parameters_and_nothing_learned(name, fitted):
     for estimator in [CASES[name].make(), *([fitted(name)] if name in FITTED else [])]:
