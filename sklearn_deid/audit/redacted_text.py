@@ -16,6 +16,9 @@ from ..tagging.rules import find_phi
 from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, known_id, nearest_i2b2, normalize, tokenize
 from ..text.corpus import patients_of
 
+#: Error of a list with which an attacker would find nothing in any text.
+NO_WORD = "There is no word in {}, so that the attacker would search for nothing. A word has a letter; a name has two."
+
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
 # Ids that `redact --number-outputs` writes: their letters are no names.
 _RANDOM_ID = re.compile(r"note-[0-9a-f]{12}")
@@ -160,8 +163,8 @@ def audit_redacted_text(
         are not searched. The attacker also searches the ids of the notes, which become file names, for these words in
         lower case. By default, the attacker has no list.
     terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
-        Further quasi-identifiers to search for, such as rare professions. By default, the audit counts only the
-        quasi-identifiers that the rules and the model find.
+        Further quasi-identifiers to search for, such as rare professions. A term needs a letter: numbers alone are not
+        searched for. By default, the audit counts only the quasi-identifiers that the rules and the model find.
     patients : mapping, optional
         Patient of each note, by the id of the note. By default, the patient id of the document. A note without patient
         id counts as a separate patient.
@@ -180,7 +183,8 @@ def audit_redacted_text(
         If ``least_k`` is below 2, ``terms`` has an unknown key, ``labels`` is a single string, or a name or term is not
         a string.
     DeidError
-        If there are no notes, two notes have the same id, or the model cannot read a note.
+        If there are no notes, two notes have the same id, the model cannot read a note, there is no word to search for
+        in ``names`` or ``terms``, or a term has no letter.
 
     Notes
     -----
@@ -216,8 +220,13 @@ def audit_redacted_text(
         raise ValueError("The 'labels' parameter must be a list of labels and not a single text.")
     hidden = {*labels, *getattr(deidentifier, "categories_", ()), *I2B2_2014.labels, *MEDDOCAN.labels}
     # Each word of a name is searched. Initials and particles of one letter are too common.
-    known = {word: "NAME" for key, _ in _entries({"NAME": names or ()}) for word in key.split(_GAP) if len(word) > 1}
+    given_names = () if names is None else names
+    known = {word: "NAME" for key, _ in _entries({"NAME": given_names}) for word in key.split(_GAP) if len(word) > 1}
     known_terms = dict(_entries(terms or {}))
+    for what, asked, words in (("'names'", names, known), ("'terms'", terms, known_terms)):
+        if asked is not None and not words:
+            # The report would count the attacker as run, and say that the attacker has found nothing.
+            raise DeidError(NO_WORD.format(what))
     # Rules need nothing but the text, so that no audit goes without an attacker.
     attackers = {
         "rules": ([(s.start, s.end, s.label) for s in find_phi(note.text)] for note in notes),
@@ -233,7 +242,8 @@ def audit_redacted_text(
     ]
     place = {note.doc_id: number for number, note in enumerate(notes)}
     found.sort(key=lambda one: (place[one.doc_id], one.start, one.end, one.attacker))
-    given = [replace(note, patient_id=known_id((patients or {}).get(note.doc_id)) or note.patient_id) for note in notes]
+    patients = {} if patients is None else patients
+    given = [replace(note, patient_id=known_id(patients.get(note.doc_id)) or note.patient_id) for note in notes]
     owners = dict(zip(place, patients_of(given), strict=True))
     anonymity = _anonymity(notes, found, owners, least_k)
     ids = [Document(note.doc_id, note.doc_id) for note in notes if not _RANDOM_ID.fullmatch(note.doc_id)]
@@ -265,6 +275,8 @@ def _entries(lists: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, str]]:
             if not isinstance(entry, str):  # such as NaN in a column of a table
                 raise ValueError(f"A list of names or terms must hold texts only. Got a {type(entry).__name__}.")
             words = _words(entry)
+            if entry.strip() and not words and label in _KINDS:
+                raise DeidError(f"A term of the kind {label!r} has no letter, and would not be searched for.")
             if words:
                 *_, (_, keys) = _passages(words, 0, math.inf)
                 yield from ((key, label) for key in keys)

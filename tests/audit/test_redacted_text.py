@@ -3,6 +3,7 @@
 import json
 from itertools import product
 
+import pandas as pd
 import pytest
 
 from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span
@@ -38,7 +39,6 @@ def test_names_of_a_list_are_found_with_a_capital_and_without_accents():
     assert passages(labels, "names") == [], "nothing inside of a label"
     with pytest.raises(ValueError, match="list of labels"):
         audit_redacted_text(NOTES, labels="ROE")
-    assert passages(audit_redacted_text(NOTES, names=[]), "names") == []
 
 
 def test_names_in_ids_are_counted():
@@ -141,6 +141,28 @@ def test_nonsense_is_refused(options, message):
         audit_redacted_text(NOTES, **options)
     with pytest.raises(DeidError, match="no notes"):
         audit_redacted_text([])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"names": []}, "no word in 'names'"),
+        ({"names": ["", "12345", "\u2014", "A B"]}, "no word in 'names'"),
+        ({"terms": {}}, "no word in 'terms'"),
+        ({"terms": {"place": [], "profession": [" "]}}, "no word in 'terms'"),
+        ({"terms": {"place": ["10115"], "profession": ["nurse"]}}, "'place' has no letter"),
+    ],
+)
+def test_an_attacker_who_searches_for_nothing_is_not_counted_as_run(options, message):
+    with pytest.raises(DeidError, match=message):
+        audit_redacted_text(NOTES, **options)
+
+
+def test_columns_and_series_of_pandas_are_lists_of_names_and_patients():
+    notes = [Document("n1", "Seen by Dr. Roe, a nurse."), Document("n2", "A nurse.")]
+    words = {"names": pd.Series(["Roe"]), "terms": {"profession": pd.Series(["nurse"])}}
+    report = audit_redacted_text(notes, **words, patients=pd.Series({"n1": "p", "n2": "p"}))
+    assert (report.notes_with("names"), report.notes_with("terms"), report.n_patients) == (1, 2, 1)
 
 
 def test_an_iterator_of_names_is_also_compared_with_the_ids():
