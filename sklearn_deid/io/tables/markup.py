@@ -25,6 +25,8 @@ _VALUE = re.compile(r"""([A-Za-z:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 # Parts of a style that can hold any text: escapes, comments, addresses and strings.
 _NO_STYLE = re.compile(r"""\\|/\*|(?:url|expression)\(|"[^"]*"?|'[^']*'?""", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}|\d{4,}")
+# Attributes with few possible values, all of which are public (`is_form`).
+_PUBLIC = {"xmlns", "lang", "xml:lang"}
 # Elements whose content is no text, or is text that no reader sees.
 _REFUSED = {"script", "style", "object", "embed", "iframe", "template", "svg", "math", "img", "input", "noscript"}
 
@@ -88,15 +90,21 @@ def _is_style(value: str) -> bool:
 
 
 def tags_tell(old: str, new: str, tags: tuple[str, ...]) -> bool:
-    """Whether the class or the style of a tag holds a word that is replaced in the text.
+    """Whether an attribute of a tag holds a word that is replaced in the text.
+
+    Namespaces and languages do not count. Each narrative of FHIR has a namespace with the words "http", "org" and
+    "1999", and names hold the codes of languages, as in "de Vries".
 
     Examples
     --------
     >>> tags_tell("Seen by Ann", "Seen by [DOCTOR]", ('<p class="of-ann">',))
     True
+    >>> tags_tell("On 1 May 1999", "On [DATE]", ('<div xmlns="http://www.w3.org/1999/xhtml">',))
+    False
     """
     replaced = {word.casefold() for word in {*_WORD.findall(old)}.difference(_WORD.findall(new))} - FORM_WORDS
-    return any(word.casefold() in replaced for tag in tags for each in _VALUE.finditer(tag) for word in _words(each))
+    values = [each for tag in tags for each in _VALUE.finditer(tag) if each[1].lower() not in _PUBLIC]
+    return any(word.casefold() in replaced for each in values for word in _words(each))
 
 
 def _words(attribute: re.Match[str]) -> list[str]:
