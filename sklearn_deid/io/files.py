@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -224,7 +225,7 @@ def turn_in(folder: Path) -> Iterator[None]:
     """Wait until no other process is inside of this block for the folder. The system ends the turn of a killed process.
 
     A folder that the other process has removed is made again. Windows and some network drives cannot lock a folder.
-    There, the block does not wait.
+    There, the block does not wait. A process that waits emits a UserWarning with the name of the folder.
     """
     if sys.platform == "win32":
         yield
@@ -237,7 +238,12 @@ def turn_in(folder: Path) -> Iterator[None]:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             with suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    # The other process can be stopped, or hang on a drive: the user must know for what this one waits.
+                    warnings.warn(f"{folder}: another process is writing to this folder. Waiting.", stacklevel=5)
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
             # A folder with this name that a third process has made is another folder, and has a lock of its own.
             if folder.exists() and os.path.samestat(os.fstat(descriptor), folder.stat()):
                 yield

@@ -81,7 +81,7 @@ def write_corpus(
         If a file exists and ``overwrite`` is False.
     DeidError
         If another process has replaced the unfinished file, with ``overwrite``. A process that writes to a folder to
-        which another process writes waits for the other process.
+        which another process writes emits a UserWarning and waits for the other process.
 
     Examples
     --------

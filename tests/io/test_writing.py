@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import threading
+import time
 from io import FileIO
 
 import pytest
@@ -346,13 +347,17 @@ def test_two_who_write_to_one_folder_take_turns(tmp_path):
     other = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
     thread = threading.Thread(target=write)
-    thread.start()
-    assert begun.wait(60)
-    thread.join(0.05)
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "n.txt").write_text("First.")
-    os.close(other)
-    thread.join(60)
+    with pytest.warns(UserWarning, match="another process is writing to this folder. Waiting.") as found:
+        thread.start()
+        assert begun.wait(60)
+        while not found.list:
+            time.sleep(0.001)
+        thread.join(0.05)
+        assert list(tmp_path.iterdir()) == []
+        (tmp_path / "n.txt").write_text("First.")
+        os.close(other)
+        thread.join(60)
+    assert str(tmp_path) in str(found[0].message)
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("n.txt", "First.")]
 
 
