@@ -15,7 +15,7 @@ from ..io.documents.opening import DOCUMENT_SUFFIXES, REFUSED_SUFFIXES
 from ..surrogates import Replacement
 from ..text import Document
 from .document_source import DIGEST
-from .numbering import OutputNumbers, hide_order, hide_time, put_back
+from .numbering import OutputNumbers, has_aside, hide_order, hide_time, put_back
 from .recorded_output import NoteState, RecordedOutput
 
 
@@ -52,12 +52,14 @@ class DocumentOutput(RecordedOutput):
         self._paths = paths
         if path.is_file() or path.suffix.lower() in (*DOCUMENT_SUFFIXES, *REFUSED_SUFFIXES, ".jsonl"):
             raise DeidError("The output has one file for each document and needs a folder.", path=str(path))
-        put_back(path)
         self._refuse_used()
 
     def is_used(self) -> bool:
-        """Whether the folder holds a file that is not hidden."""
-        return bool(self._files())
+        """Whether the folder holds a file that is not hidden, or files that a run has set aside."""
+        return has_aside(self.path) or bool(self._files())
+
+    def _restore(self) -> None:
+        put_back(self.path)
 
     def _begin(self) -> None:
         if self.resume:

@@ -10,7 +10,7 @@ from ..exceptions import DeidError
 from ..io import FORMATS, DocumentWriter
 from ..io.format import Format
 from ..text import Document
-from .numbering import OutputNumbers, hide_order, hide_time, put_back
+from .numbering import OutputNumbers, has_aside, hide_order, hide_time, put_back
 from .recorded_output import PART, NoteState, RecordedOutput
 
 _ENDINGS = {suffix for known in FORMATS.values() for suffix in known.suffixes}
@@ -123,17 +123,20 @@ class NoteOutput(RecordedOutput):
             raise DeidError("The output has one file for each note and needs a folder.", path=str(self.path))
         if not self.format.one_document and self.path.is_dir():
             raise DeidError("The output is one file with all notes, but the path is a folder.", path=str(self.path))
-        if self.format.one_document:
-            put_back(self.path)
         self._refuse_used()
 
     def is_used(self) -> bool:
         """Whether the output already contains data."""
         if self.format.one_document:
-            return self.path.is_dir() and any(not entry.name.startswith(".") for entry in self.path.iterdir())
+            is_empty = not self.path.is_dir() or all(entry.name.startswith(".") for entry in self.path.iterdir())
+            return has_aside(self.path) or not is_empty
         return any(file.exists() for file in self._one_file())
 
     # ---- outputs of earlier runs
+
+    def _restore(self) -> None:
+        if self.format.one_document:
+            put_back(self.path)
 
     def _one_file(self) -> tuple[Path, Path]:
         """File of an output in a single file: the unfinished or the finished file."""

@@ -8,7 +8,6 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from .._atomic import naming
@@ -49,8 +48,8 @@ def hide_order(folder: Path, names: Iterable[str]) -> None:
     put_back(folder)
 
 
-def put_back(folder: Path) -> None:
-    """Move back the files that `hide_order` has set aside, in the order of their names, also after a killed run.
+def has_aside(folder: Path) -> bool:
+    """Whether `hide_order` has set files aside. The run that does so still writes, or was killed.
 
     Raises
     ------
@@ -61,14 +60,26 @@ def put_back(folder: Path) -> None:
     if aside.is_symlink() or aside.is_file():
         # The files would be moved to where the link leads.
         raise DeidError("A run of redact did not make this link or file. Remove it.", path=str(aside))
-    if not aside.is_dir():
+    return aside.is_dir()
+
+
+def put_back(folder: Path) -> None:
+    """Move back the files that `hide_order` has set aside, in the order of their names, also after a killed run.
+
+    Only the run that holds the lock of the output may call the function: another run would move the files of a run that
+    orders them, so that their order reveals the ranks of the names.
+
+    Raises
+    ------
+    DeidError
+        If a link or a file has the name of the folder in which the files are set aside.
+    """
+    if not has_aside(folder):
         return
+    aside = folder / _ASIDE
     for file in sorted(aside.iterdir()):
-        # A run that is refused in the next moment may put back the files of the run that holds the lock.
-        with suppress(FileNotFoundError):
-            os.replace(file, folder / file.name)
-    with suppress(FileNotFoundError):
-        aside.rmdir()
+        os.replace(file, folder / file.name)
+    aside.rmdir()
 
 
 class OutputNumbers:

@@ -66,10 +66,19 @@ class RecordedOutput:
 
     def __enter__(self) -> Self:
         try:
+            keep = self.resume or self.overwrite
+            # A key that exists, and the outputs, may be of a run that still writes to them.
+            is_old = keep and self.numbers is not None and self.numbers.path.exists()
+            if self.numbers is not None and not is_old:
+                self.numbers.open()
+            self.record.lock()
+            self._restore()
+            # Another run can have ended since the first check, while this run loaded its model.
+            self._refuse_used()
             if self.overwrite:
                 self._remove_earlier()
-            if self.numbers is not None:
-                self.numbers.open(keep=self.resume or self.overwrite)
+            if self.numbers is not None and is_old:
+                self.numbers.open(keep)
             has_earlier = self.is_used() or self.record.has_head()
             self.record.open(self.stamp, resume=self.resume and has_earlier)
             self._begin()
@@ -113,6 +122,9 @@ class RecordedOutput:
                 path=str(self.numbers.path),
             )
 
+    def _restore(self) -> None:
+        """Repair what a killed run has left of the output, while the record is locked."""
+
     def _begin(self) -> None:
         """Check the existing output while the record is open, and prepare to write."""
 
@@ -152,7 +164,6 @@ class RecordedOutput:
 
     def _remove(self, *paths: Path) -> None:
         """Remove outputs in a single file: an interrupted run must leave no output of the run that it overwrites."""
-        self.record.earlier()  # locks the record: another run may be writing
         for path in paths:
             path.unlink(missing_ok=True)
 

@@ -60,6 +60,27 @@ class RunRecord:
         self._withheld: dict[str, list[list[Any]]] = {}
         self._lines: frozenset[str] | None = None
 
+    def lock(self) -> None:
+        """Lock the record of the output, as the other methods do. A second call does nothing.
+
+        Raises
+        ------
+        DeidError
+            If another run holds the lock, or if the drive knows no locks.
+        """
+        if self._stream is not None:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Not a link: the record would be written somewhere else.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        stream = open(os.open(self.path, flags, 0o600), "ab+")
+        try:
+            _lock_file(stream)
+        except OSError as error:
+            stream.close()
+            raise DeidError(_lock_problem(error), path=str(self.path)) from None
+        self._stream = stream
+
     def open(self, stamp: Mapping[str, Any], *, resume: bool = False) -> None:
         """Lock the record, and start a new record or, with ``resume``, continue the earlier record.
 
@@ -75,7 +96,7 @@ class RunRecord:
         DeidError
             If another run holds the lock, if the record is missing or invalid, or if the stamps differ.
         """
-        self._lock()
+        self.lock()
         assert self._stream is not None
         if resume:
             self._read(stamp)
@@ -92,7 +113,7 @@ class RunRecord:
 
     def earlier(self) -> RunRecord | None:
         """Content of the record of an earlier run, while the lock is held; None without a record."""
-        self._lock()
+        self.lock()
         before = self._beside()
         try:
             before._parse(self._content())
@@ -240,20 +261,6 @@ class RunRecord:
                 path=str(self.path),
             )
         return stamp
-
-    def _lock(self) -> None:
-        if self._stream is not None:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # Not a link: the record would be written somewhere else.
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        stream = open(os.open(self.path, flags, 0o600), "ab+")
-        try:
-            _lock_file(stream)
-        except OSError as error:
-            stream.close()
-            raise DeidError(_lock_problem(error), path=str(self.path)) from None
-        self._stream = stream
 
 
 def _lock_problem(error: OSError) -> str:

@@ -12,6 +12,7 @@ from scipy.stats import kendalltau
 
 from sklearn_deid import load, write_corpus
 from sklearn_deid.cli.numbering import OutputNumbers
+from sklearn_deid.cli.run_record import RunRecord
 from sklearn_deid.exceptions import CorpusFormatError, DeidError
 
 from .conftest import contents
@@ -112,6 +113,26 @@ def test_a_run_that_was_killed_while_it_ordered_its_files_goes_on(run, raw, mode
     assert run(*command)[0] == 2
     assert run(*command, "--resume")[0] == 0
     assert contents(out) == before and not aside.exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--documents"]])
+@pytest.mark.parametrize("option", ["--resume", "--overwrite"])
+def test_a_refused_run_touches_neither_outputs_nor_key_of_the_run_that_writes(
+    run, raw, model, tmp_path, options, option
+):
+    """It moved back the files that the other run ordered, and cut off the line that the other run wrote to its key."""
+    out, key = tmp_path / "out", tmp_path / "key.csv"
+    command = ["redact", raw, "--model", model, "--output", out, "--number-outputs", key, *options]
+    running = RunRecord(out)
+    running.open({})
+    (out / ".sklearn-deid-order").mkdir(parents=True)
+    (out / ".sklearn-deid-order" / "note-0123456789ab.txt").write_text("Seen.")
+    key.write_text("output,note\nnote-0123456789ab,n1\nnote-ab")
+    code, _, err = run(*command, option)
+    assert (code, "Another run is writing to this output" in err) == (2, True)
+    assert [path.name for path in out.iterdir()] == [".sklearn-deid-order"]
+    assert key.read_text().endswith("\nnote-ab")
+    running.close()
 
 
 @pytest.mark.parametrize("options", [[], ["--documents"]])

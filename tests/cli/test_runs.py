@@ -15,6 +15,7 @@ import time
 import pytest
 
 from sklearn_deid import NoteDeidentifier, load, save
+from sklearn_deid.cli.annotating import load_deidentifier
 from sklearn_deid.cli.note_output import NoteOutput
 from sklearn_deid.cli.run_record import RunRecord
 from sklearn_deid.cli.table_output import TableOutput
@@ -177,6 +178,21 @@ def test_a_second_run_into_the_same_output_is_refused(run, command, tmp_path, ou
     assert not (tmp_path / output).exists()
     running.close()
     assert run(*command(output))[0] == 0
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_an_output_that_another_run_finished_in_the_meantime_is_refused(run, command, tmp_path, monkeypatch, output):
+    """The second run emptied the record of the first run, whose outputs then counted as foreign."""
+
+    def load_slowly(arguments):
+        monkeypatch.undo()
+        assert run(*command(output))[0] == 0
+        return load_deidentifier(arguments)
+
+    monkeypatch.setattr("sklearn_deid.cli.redact.load_deidentifier", load_slowly)
+    code, _, err = run(*command(output))
+    assert (code, "The output exists already" in err) == (2, True)
+    assert run(*command(output), "--resume")[0] == 0
 
 
 def test_overwriting_removes_the_whole_earlier_run(run, command, tmp_path, notes):
@@ -350,6 +366,7 @@ import json, os, signal, sys, time
 from pathlib import Path
 from sklearn_deid import load
 from sklearn_deid.cli import main
+from sklearn_deid.cli.annotating import load_deidentifier
 from sklearn_deid.cli.note_output import NoteOutput
 load(sys.argv[1])
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the killed
