@@ -279,7 +279,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
         Raises
         ------
         ValueError
-            If ``decision_bias`` was changed after `fit`: only `fit` sets the threshold.
+            If ``decision_bias`` was changed to another number after `fit`: only `fit` sets the threshold. A change to
+            None has no effect before the next `fit`.
         """
         check_is_fitted(self)
         if self.decision_bias is not None and float(self.decision_bias) != self.decision_bias_:
