@@ -31,6 +31,11 @@ _BIRTH_WINDOW, _SHORT_BIRTH_WORD = 30, 2
 # Labels up to this length are initials of words: DOB, D.O.B. and d/o/b. Words such as "am" may follow a label.
 _INITIALS = 4
 _BEHIND_LABEL = r"[\s.:=(]{0,4}(?:\b(?:am|den|el|le|il|em|en|op|in|on)\b[\s.:]{0,2})?$"
+# Signs between a label and its date in tables and forms: "DN | 4/3/25", "**DN:** 4/3/25", "DN (jj/mm/aa): 4/3/25". A
+# single asterisk is a birth word.
+_SIGNS = r"[\s|;,_#=>:(\[{}\"'`\u2010-\u2015\u2192-]"
+_FILL = re.compile(rf"(?:{_SIGNS}|(?<!\.)\.{{3,}}(?!\.)|\*\*|<[^<>]{{1,40}}>|\([a-z/. -]{{2,14}}\))+\Z", re.I)
+_LONGEST_FILL = 200
 # Years by which ages are shifted. 0 is excluded, because all ages of one patient in seven would then stay unchanged.
 _OFFSETS = (-3, -2, -1, 1, 2, 3)
 
@@ -208,10 +213,19 @@ class PatientSurrogates:
         return drawn.capitalize() if word[0].isupper() else drawn
 
     def _is_birth(self, mention: Mention) -> bool:
-        before = mention.before[-_BIRTH_WINDOW - 1 :]
+        before = _without_fill(mention.before)[-_BIRTH_WINDOW - 1 :]
         # Not the end of a word that begins before the window: "esaminata" is not "nata".
         start = len(before) > _BIRTH_WINDOW and before[0].isalpha()
         return _birth_pattern(self.words).search(fold(before), int(start)) is not None
+
+
+def _without_fill(before: str) -> str:
+    """Text before a date without the signs of tables and forms at its end, of which a colon stays."""
+    end = before[-_LONGEST_FILL:]
+    found = _FILL.search(end)
+    if found is None:
+        return before
+    return before[: len(before) - len(found[0])] + (":" if ":" in found[0] else " ")
 
 
 @cache
