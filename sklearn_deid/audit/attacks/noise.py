@@ -20,6 +20,7 @@ from .noise_checks import Check, alarms, noise_checks
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_steps import step_checks, whole_steps
 from .noise_template import NoiseTemplate
+from .repeated_numbers import repeated_numbers
 from .untrained import UntrainedAttack
 
 #: Names of the position of a token in its call of `transform`, and of the number of tokens behind the token.
@@ -236,7 +237,7 @@ class NoiseAttack(UntrainedAttack):
         if not template.input_noise:
             means = template.mean / template.std
             by_property = property_checks(z, released.groupings, released.ordered, means)
-            return [*noise_checks(z, released.groupings, means), *by_property]
+            return [*noise_checks(z, released.groupings, means), *by_property, repeated_numbers(z)]
         if released.simulated is None:
             raise ValueError("Noise at the input needs a second release by the attacker, to compare with.")
         return _compared(z, standardised(released.simulated, template, rng), released.groupings["sentence"])

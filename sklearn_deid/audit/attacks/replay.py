@@ -19,6 +19,7 @@ from .noise_by_property import property_checks
 from .noise_checks import best_pairs, p_of_cosine, p_of_moved_dimensions
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_template import NoiseTemplate
+from .repeated_numbers import p_of_repeated_numbers
 from .untrained import UntrainedAttack
 
 # Of this many calls, two share one of 2^16 keys with probability .976 (of 2^20 keys, .21).
@@ -201,7 +202,7 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
     # would not be found.
     some = np.random.default_rng(0).permutation(n)[:_MOST_PAIRED]
     cosine, n_pairs = best_pairs(one[some], other[some])
-    found.append(p_of_cosine(cosine, n_pairs, one.shape[1]))
+    found += [p_of_cosine(cosine, n_pairs, one.shape[1]), p_of_repeated_numbers(one, other)]
     return min(1.0, len(found) * min(found))
 
 
