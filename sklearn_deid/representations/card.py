@@ -250,20 +250,31 @@ def _casing_words(origin: Provenance, casing: Mapping[str, Any] | None) -> str:
 
 
 def _more_releases(bound: Mapping[str, Any]) -> list[str]:
-    """Bound the mean accuracy for several releases.
+    """Bound the mean accuracy for several releases, over the examined pairs and over other pairs.
 
-    Phi is concave, so the accuracy at the mean distance is at least the mean accuracy.
+    Phi is concave, so the accuracy at the mean distance is at least the mean accuracy. The accuracy for r releases is
+    also a concave function of the accuracy for one release, Phi(sqrt(r) Phi^-1(a)). Over any pairs, its mean is
+    therefore at most its value at the mean for one release, and an upper end for one release gives an upper end for r.
     """
     distance = bound.get("mean_distance")
     if not isinstance(distance, Real) or bound.get("n_releases", 1) != 1:
         return []
-    accuracies = {r: NormalDist().cdf(sqrt(r) * float(distance) / 2) for r in (2, 5, 10)}
-    at_most = [f"{r} releases: {_bounded('accuracy', accuracy, up=True)}" for r, accuracy in accuracies.items()]
-    # The mean distance is that of the examined pairs: with few pairs, the upper end for one release can be above these.
-    return [
-        "Over the examined pairs, the mean accuracy for several releases of each sentence is at most: "
-        f"{'; '.join(at_most)}. These accuracies have no confidence interval for other pairs."
-    ]
+    slack = float(bound.get("slack") or 0.0)
+
+    def at_most(half: float) -> dict[int, str]:
+        # The precision of the noise adds its part in each release.
+        accuracies = {r: min(1.0, NormalDist().cdf(sqrt(r) * half) + r * slack) for r in (2, 5, 10)}
+        return {r: _bounded("accuracy", accuracy, up=True) for r, accuracy in accuracies.items()}
+
+    examined = "; ".join(f"{r} releases: {shown}" for r, shown in at_most(float(distance) / 2).items())
+    told = f"Over the examined pairs, the mean accuracy for several releases of each sentence is at most: {examined}."
+    high = bound.get("mean_accuracy_high")
+    if not isinstance(high, Real) or float(high) < 0.5:
+        return [f"{told} These accuracies have no confidence interval for other pairs."]
+    # With few pairs, the upper end for one release can be above the accuracies of the examined pairs.
+    others = at_most(NormalDist().inv_cdf(min(float(high), 1.0 - 2.0**-53)))
+    ends = ", ".join(f"{shown} with {r} releases" for r, shown in others.items())
+    return [f"{told} For other pairs, the upper ends of the 95 % intervals of the mean are at most: {ends}."]
 
 
 def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:

@@ -102,14 +102,34 @@ def test_bound_has_its_interval_and_its_limits():
     assert "the casing of each word, the tags" not in card(casing=False)
 
 
-def test_several_releases_are_stated_for_the_examined_pairs_alone():
-    """With few pairs, the upper end for one release is above the stated accuracy for two, which is no upper end."""
+def upper_ends(text):
+    return {int(r): float(share) for share, r in re.findall(r"([\d.]+) % with (\d+) releases", text)}
+
+
+def test_several_releases_have_upper_ends_for_other_pairs():
+    """With few pairs, the upper end for one release is above the accuracy of the examined pairs for two."""
     few = privacy_bound(DISTANCES[::100]).to_dict()
     text = card(few)
     (two,) = re.findall(r"2 releases: ([\d.]+) %", text)
     assert 100 * few["mean_accuracy_high"] > float(two)
     assert "Over the examined pairs, the mean accuracy for several releases" in text
-    assert "no confidence interval for other pairs" in text
+    ends = upper_ends(text)
+    assert ends.keys() == {2, 5, 10} and 100 * few["mean_accuracy_high"] < ends[2] < ends[5] < ends[10] <= 100.0
+    unknown = card({"mean_distance": 0.3})
+    assert "no confidence interval for other pairs" in unknown and not upper_ends(unknown)
+    assert upper_ends(card({**BOUND, "mean_accuracy_high": 1.0}))[2] == 100.0
+
+
+def test_upper_ends_of_several_releases_cover_other_pairs():
+    """The oracle is the mean over all pairs of a population from which the examined pairs are drawn."""
+    rng = np.random.default_rng(0)
+    population = torch.as_tensor(rng.gamma(0.5, 0.8, 20_000))
+    exact = {r: 100 * float(attack_accuracy(released_r_times(population, r)).mean()) for r in (2, 5, 10)}
+    missed = 0
+    for _ in range(60):
+        ends = upper_ends(card(privacy_bound(population[rng.integers(len(population), size=80)]).to_dict()))
+        missed += any(ends[r] < exact[r] for r in exact)
+    assert missed <= 6  # 2.5 % each, which gives more than 6 of 60 with a probability of .0006
 
 
 def test_several_releases_are_bounded_from_above():
