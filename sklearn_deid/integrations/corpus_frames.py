@@ -29,7 +29,8 @@ def corpus_from_frame(
     text_column : str
         Column of the texts.
     spans : str, DataFrame or Table, optional
-        Annotations: a frame with a row for each span, as `annotate_frame` returns, or the name of a column. Each cell
+        Annotations: a frame with a row for each span, as `annotate_frame` returns, or the name of a column. The frame
+        counts rows: pass the rows of `annotate_frame` in the same order, or ``id_column`` to both functions. Each cell
         of the column is a list of spans. A span is a dict with ``start``, ``end``, ``label``, and optionally
         ``category`` and ``confidence``, or a tuple in this order. An empty list means a note without PHI. None reads
         notes without annotations.
@@ -44,8 +45,9 @@ def corpus_from_frame(
     Raises
     ------
     CorpusFormatError
-        If a column is missing, if a cell does not contain a text, an id or a list of spans, if an id occurs twice, or
-        if a span is invalid. The error gives row and id, and contains no text.
+        If a column is missing, if a cell does not contain a text, an id or a list of spans, if an id occurs twice, if a
+        span is invalid, or if the id of a span is not the id of its row. The error gives row and id, and contains no
+        text.
     SpanError
         If a span lies outside of its text.
     TypeError
@@ -76,7 +78,7 @@ def corpus_from_frame(
     elif isinstance(spans, str):
         found = table.get_column(spans).to_list()
     else:
-        found = _rows_of_spans(table_of(nw, spans), table, text_column)
+        found = _rows_of_spans(table_of(nw, spans), table, text_column, None if id_column is None else ids)
     documents = []
     missing = table.get_column(text_column).is_null().to_list()
     for row, text in enumerate(table.get_column(text_column).to_list()):
@@ -103,7 +105,7 @@ def _ids(table: Any, id_column: str | None) -> list[str]:
     return list(first)
 
 
-def _rows_of_spans(found: Any, table: Any, text_column: str) -> list[list[dict[str, Any]]]:
+def _rows_of_spans(found: Any, table: Any, text_column: str, ids: list[str] | None) -> list[list[dict[str, Any]]]:
     """Spans of each row of the notes. Spans of other columns of the notes are left out."""
     check_names(found, ("row", "start", "end", "label"))
     out: list[list[dict[str, Any]]] = [[] for _ in range(len(table))]
@@ -111,6 +113,10 @@ def _rows_of_spans(found: Any, table: Any, text_column: str) -> list[list[dict[s
         row = span["row"]
         if not isinstance(row, Integral) or not 0 <= int(row) < len(out):
             raise CorpusFormatError(f"A span belongs to none of the {len(out)} rows of the notes.")
+        # After sorting or filtering, the number of a row is that of another note.
+        if ids is not None and "row_id" in span and known_id(span["row_id"]) != ids[int(row)]:
+            message = "The id of a span is not the id of its row. Pass the rows of annotate_frame, in the same order."
+            raise CorpusFormatError(message, doc_id=f"row {row}, id {ids[int(row)]}")
         # After a column was renamed, all notes would be notes without PHI.
         if span.get("column", text_column) not in table.columns:
             raise CorpusFormatError("A span belongs to a column that the notes do not have.", doc_id=f"row {row}")

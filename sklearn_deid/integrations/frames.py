@@ -137,14 +137,18 @@ def annotate_frame(
 
     Parameters
     ----------
-    model, frame, columns, id_column, on_error
+    model, frame, columns, on_error
         As in `redact_frame`. A withheld cell has no spans and no row in the result; see the warnings.
+    id_column : str, optional
+        Column with the names of rows in messages and in the result.
 
     Returns
     -------
     DataFrame or Table
         Object of the same kind with one row for each span: ``row`` (from 0), ``column``, ``start``, ``end``, ``label``
-        and ``confidence`` (missing without probabilities). Offsets count characters of the cell.
+        and ``confidence`` (missing without probabilities). Offsets count characters of the cell. ``row`` counts the
+        rows of the frame, and is no index of pandas: after sorting or filtering, the numbers are those of other notes.
+        With ``id_column``, the column ``row_id`` contains the id of the row, and `corpus_from_frame` compares the ids.
 
     Raises
     ------
@@ -172,6 +176,9 @@ def annotate_frame(
     kinds = {"row": nw.Int64(), "column": nw.String(), "start": nw.Int64(), "end": nw.Int64(), "label": nw.String()}
     kinds["confidence"] = nw.Float64()
     data = {name: [row[n] for row in rows] for n, name in enumerate(kinds)}
+    if id_column is not None:
+        ids = table.get_column(id_column).to_list()
+        data["row_id"], kinds["row_id"] = [known_id(ids[row[0]]) for row in rows], nw.String()
     return nw.from_dict(data, schema=kinds, backend=table.implementation).to_native()
 
 

@@ -28,6 +28,18 @@ def test_annotations_come_back(kind):
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_spans_of_rows_in_another_order_are_refused(kind):
+    """The offsets fit into the other note, too, so that a word that is not PHI would be gold."""
+    frame, other = (made(kind, mrn=ids, note=TEXTS[:1] * 2) for ids in ([7, 8], [8, 7]))
+    found = annotate_frame(RuleTagger().fit([]), frame, "note", id_column="mrn")
+    corpus = corpus_from_frame(frame, "note", spans=found, id_column="mrn")
+    assert [(note.doc_id, len(note.spans)) for note in corpus] == [("7", 1), ("8", 1)]
+    with pytest.raises(CorpusFormatError, match=r"not the id of its row.*row 0, id 8") as failure:
+        corpus_from_frame(other, "note", spans=found, id_column="mrn")
+    assert "roe@" not in str(failure.value)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
 def test_a_column_holds_lists_of_spans(kind):
     rows = [[{"start": 5, "end": 20, "label": "EMAIL", "confidence": 0.5, "other": "x"}], []]
     frame = made(kind, note=TEXTS, phi=rows)
