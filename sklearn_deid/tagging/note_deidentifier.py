@@ -385,6 +385,13 @@ class NoteDeidentifier(BaseEstimator):
         float
             F1 between 0 and 1.
 
+        Raises
+        ------
+        TypeError
+            If a note is no Document.
+        ValueError
+            If weights are passed.
+
         Examples
         --------
         >>> from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span
@@ -395,6 +402,8 @@ class NoteDeidentifier(BaseEstimator):
         if sample_weight is not None:
             raise ValueError("NoteDeidentifier.score does not take sample weights: spans are counted, not averaged.")
         notes = list(corpus)
+        if other := [type(note).__name__ for note in notes if not isinstance(note, Document)]:
+            raise TypeError(f"NoteDeidentifier.score needs Document objects with gold spans. Got {other[0]} instead.")
         found = self.annotate(notes)
         pairs = zip(notes, found, strict=True)
         counts = (

@@ -508,6 +508,11 @@ def test_no_texts():
     assert list(capital().iter_redact(iter(()))) == []
 
 
+def test_score_of_texts_without_gold_spans_is_refused(deidentifier):
+    with pytest.raises(TypeError, match="score needs Document objects with gold spans. Got str instead"):
+        deidentifier.score(["Seen today by Dr. Roe."])
+
+
 def test_score_is_the_strict_figure_of_the_report(deidentifier, corpus):
     notes = list(corpus)[:20]
     wrong = [replace(notes[0], spans=(Span(0, 1, "CITY"),)), *notes[1:]]
