@@ -8,6 +8,7 @@ from functools import cache
 
 from .folding import fold
 from .locale_words import LocaleWords
+from .street_pieces import COMPASS
 from .word_list import word_list
 
 KEPT, POSTCODE, TOWN, REGION, COUNTRY, STREET, HOSPITAL = "kept postcode town region country street hospital".split()
@@ -21,6 +22,8 @@ _CODE = r"(?:[A-Z]{1,2}-)?\d{4,5}(?:-\d{3,4})?"
 # Codes that cannot be the number of a house before them, or behind a house number.
 _LONG_CODE = r"(?:[A-Z]{1,2}-)?\d{5}"
 _BEHIND_NUMBER = {"nl": r"\d{4} ?[A-Z]{2}", "nb": r"\d{4}", "pt": r"\d{4}-\d{3}"}
+# Words of a town behind a street, without numbers.
+_TOWN = re.compile(r"[^\W\d_]{2}[^\d,;()/]+")
 _LETTERS = r"[^\W\d_]{2}"
 _NAME = re.compile(r"[^\W\d_]{3}")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -231,6 +234,10 @@ def _split(text: str, words: LocaleWords) -> list[Part]:
     split: list[Part] = []
     for piece, is_sign in pieces:
         split += [(piece, KEPT)] if is_sign else _codes_apart(piece, words)
+    kinds = [kind for _, kind in split]
+    if words.locale == "en" and kinds[:5] == [STREET, KEPT, REGION, KEPT, POSTCODE]:
+        # "12 Main St Boston, MA 02115"
+        split[:1] = street_and_town(split[0][0], words) or split[:1]
     return split
 
 
@@ -269,13 +276,59 @@ def _codes_apart(text: str, words: LocaleWords) -> list[Part]:
 
 def _without_commas(text: str, words: LocaleWords) -> list[Part] | None:
     """Parts of a street with a number, a postal code and a town without commas: 12 rue Pasteur 75015 Paris."""
+    if words.locale == "en":
+        return _american_address(text, words)
     found = re.search(rf"(\s+)({_BEHIND_NUMBER.get(words.locale, _LONG_CODE)})(\s+)(?={_LETTERS})", text)
-    if found is None or words.locale == "en" or not any(map(str.isdigit, street := text[: found.start()])):
+    if found is None or not any(map(str.isdigit, street := text[: found.start()])):
         return None
     if kind_of_place(street, words) != STREET:
         return None
     town = _codes_apart(text[found.end() :], words)
     return [(street, STREET), (found[1], KEPT), (found[2], POSTCODE), (found[3], KEPT), *town]
+
+
+def _american_address(text: str, words: LocaleWords) -> list[Part] | None:
+    """Parts of a street with a number, a town, the code of a state, and a postal code: 12 Main St Boston MA 02115."""
+    found = re.search(rf"(\s+)([A-Z]{{2}})(\s+)({_CODES['en']})\Z", text)
+    if found is None or not is_region_code(found[2], words):
+        return None
+    front = street_and_town(text[: found.start()], words)
+    back = [(found[1], KEPT), (found[2], REGION), (found[3], KEPT), (found[4], POSTCODE)]
+    return None if front is None else [*front, *back]
+
+
+def street_and_town(text: str, words: LocaleWords) -> list[Part] | None:
+    """Parts of an English street with a number and of the town directly behind it; None without a town.
+
+    The street ends behind its type, a point of the compass and the number of a flat. If several words may be the type,
+    a listed town decides, else the first of these words.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> [street_and_town(text, locale_words("en")) for text in ("12 St Ann Ave NE Apt 4 St Paul", "12 Park Way S")]
+    [[('12 St Ann Ave NE Apt 4', 'street'), (' ', 'kept'), ('St Paul', 'town')], None]
+    """
+    found = list(re.finditer(r"\S+", text))
+    if not found or not found[0][0][0].isdigit():
+        return None
+    types, tails = words.bare("street types"), words.bare("street tail words")
+    towns: list[int] = []
+    for i in range(2, len(found) - 1):
+        if fold(found[i][0]).rstrip(".") not in types:
+            continue
+        start = i + 1 + (found[i + 1][0].rstrip(".") in COMPASS)
+        while start + 1 < len(found) and fold(found[start][0]).rstrip(".") in tails:
+            start += 2
+        start += "".join(one[0] for one in found[start : start + 1])[:1] == "#"
+        if start < len(found) and _TOWN.fullmatch(text, found[start].start()):
+            towns.append(start)
+    listed = (start for start in towns if fold(text[found[start].start() :]) in words.folded_towns)
+    start = next(listed, towns[0] if towns else 0)
+    if not start:
+        return None
+    end, town = found[start - 1].end(), found[start].start()
+    return [(text[:end], STREET), (text[end:town], KEPT), (text[town:], TOWN)]
 
 
 def _is_whole(text: str, code: str, words: LocaleWords) -> bool:

@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from .chance import Chance
 from .country_surrogates import CountrySurrogates
-from .dates import ORDINAL_ENDINGS, ordinal_ending
+from .dates import ordinal_ending
 from .folding import fold
 from .locale_words import LocaleWords
 from .number_surrogates import NUMERALS, random_of_form
@@ -42,6 +42,7 @@ from .street_pieces import (
     end_of_name,
     is_before_number,
     is_floor,
+    is_ordinal_ending,
     is_word_for_number,
     words_with_dots,
     written_length,
@@ -262,10 +263,10 @@ class PlaceSurrogates:
         piece = pieces[i]
         if is_floor(pieces, i):
             return chance.pick(NUMERALS)
-        # "14B Elm Ct", "123-A Elm", "5th Avenue": the letters belong to the number.
+        # "14B Elm Ct", "123-A Elm", "5th Avenue", "5-th Avenue": the letters belong to the number.
         is_behind_number = "".join(pieces[max(i - 2, 0) : i]).removesuffix("-")[-1:].isdigit() and piece.isalpha()
-        if is_behind_number and fold(piece) in ORDINAL_ENDINGS:
-            return with_case(ordinal_ending(int(out[-1])), piece)
+        if is_ordinal_ending(pieces, i):
+            return with_case(ordinal_ending(int(out[-1] if out[-1].isdigit() else out[-2])), piece)
         if is_behind_number and len(piece) == 1:
             return random_of_form(piece, chance)
         if kept[i]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from .dates import ORDINAL_ENDINGS, ordinal_ending
 from .folding import fold
 from .locale_words import LocaleWords
 from .number_surrogates import ROMAN
 
 # "Number" and its abbreviations in the languages of all locales, without signs. They are public if a number follows.
 NUMBER_WORDS = frozenset(("n", "no", "nr", "nro", "num", "numero", "nummer", "number"))
+_HYPHENS = ("-", "\u2010", "\u2011")
 
 
 #: Points of the compass in English addresses, as letters.
@@ -83,3 +85,14 @@ def words_with_dots(words: LocaleWords) -> tuple[frozenset[str], frozenset[str]]
     types = words.block("street types")
     dotted = (word for word in (*words.block("street tail words"), *types) if "." in word[:-1])
     return frozenset(map(fold, dotted)), frozenset(fold(word) for word in types if len(word) == 2 and word[1] == ".")
+
+
+def is_ordinal_ending(pieces: list[str], i: int) -> bool:
+    """Whether a piece is the ending of an ordinal: 5th, 5-th, 5 th; not the saint of "12 St James Ave"."""
+    before = pieces[max(i - 2, 0) : i]
+    if not before or fold(pieces[i]) not in ORDINAL_ENDINGS:
+        return False
+    if before[-1].isdigit():
+        return True
+    is_apart = before[-1] in _HYPHENS or (before[-1] == " " and pieces[i].islower())
+    return is_apart and before[0].isdigit() and ordinal_ending(int(before[0])) == fold(pieces[i])

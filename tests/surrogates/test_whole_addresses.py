@@ -131,6 +131,9 @@ def test_other_streets_have_other_house_numbers():
     ("locale", "text", "other"),
     [
         ("en", "12 Zyxo St, Apt 4, Quixor, MA 02115-1234", "98 Wrexa St, Apt 7, Vexil, TX 75201-9876"),
+        ("en", "12 Zyxo St Quixor MA 02115", "98 Wrexa St Vexil TX 75201"),
+        ("en", "12 Zyxo St. Quixor, MA 02115", "98 Wrexa St. Vexil, TX 75201"),
+        ("en", "12 St Zyxo Ave NE Apt 4\nQuixor MA 02115", "98 St Wrexa Ave SW Apt 7\nVexil TX 75201"),
         ("es", "C/ Zyxo 12, 3\u00ba B, 28001 Quixor", "C/ Wrexa 98, 7\u00ba K, 41001 Vexil"),
         ("fr", "12 rue Zyxo, B\u00e2t. B, 75015 Quixor", "98 rue Wrexa, B\u00e2t. K, 69001 Vexil"),
         ("fr", "12 rue Zyxo 75015 Quixor", "98 rue Wrexa 69001 Vexil"),
@@ -151,6 +154,17 @@ def test_a_whole_address_in_a_span_for_streets_has_the_town_of_the_note(locale, 
         address, _, drawn = new.rpartition("; ")
         assert drawn in address
     assert written_form(text, "STREET", locale) == written_form(other, "STREET", locale)
+
+
+def test_a_listed_town_behind_a_street_tells_where_the_street_ends():
+    en = locale_words("en")
+    for text in (
+        "12 Zyxo St / St. Louis / MO 63101",
+        "12 Zyxo St #4 / Fort Worth / TX 76101",
+        "9 Way Rd / Zyxo / NY 10001",
+    ):
+        parts = place_parts(text.replace(" /", ""), en)
+        assert [part for part, kind in parts if kind in ("street", "town")] == text.split(" / ")[:2]
 
 
 @pytest.mark.parametrize(

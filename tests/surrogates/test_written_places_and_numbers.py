@@ -9,6 +9,7 @@ from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine, written_form
 from sklearn_deid.surrogates.age_surrogates import AgeSurrogates
 from sklearn_deid.surrogates.check_digits import has_valid_check_digits
+from sklearn_deid.surrogates.dates import ordinal_ending
 from sklearn_deid.surrogates.locale_words import locale_words
 
 KEYS = [bytes([i]) * 32 for i in range(12)]
@@ -66,6 +67,15 @@ def test_long_numbers_of_streets_are_replaced(locale, street):
 def test_public_words_and_reserved_numbers(locale, label, text, pattern):
     for key in KEYS:
         assert re.fullmatch(pattern, rewritten(locale, label, text, key))
+
+
+@pytest.mark.parametrize("street", ["42-nd Street", "12 5-th Ave", "31-ST", "5\u2011th Ave", "5 th Avenue", "1 st Ave"])
+def test_ordinals_with_a_hyphen_or_a_blank_have_their_ending(street):
+    """A hyphen ended the run with an error, and behind other signs the ending became a name."""
+    for key in KEYS[:4]:
+        number, ending = re.search(r"(\d+)\W([a-z]{2})\b", rewritten("en", "STREET", street, key), re.I).groups()
+        assert ordinal_ending(int(number)) == ending.lower()
+    assert re.fullmatch(r"\d\d St \w+ Ave", rewritten("en", "STREET", "12 St Zyxes Ave"))
 
 
 def test_a_number_has_one_surrogate_with_and_without_its_country_code_and_extension():
