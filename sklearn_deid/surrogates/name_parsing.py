@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from .folding import fold
@@ -24,6 +24,9 @@ _BETWEEN_SURNAMES = frozenset(("y", "e"))
 _LINKING_SIGNS = frozenset("/&+;")
 _AND = frozenset(("and", "og", "en", *_CONJUNCTIONS, *_BETWEEN_SURNAMES))
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+# Letters of a title or a name that is written together with a name, and starts of names that are also given names.
+_SHORTEST_TITLE, _SHORTEST_NAME = 2, 3
+_FIRST_PARTS = ("Mac", "Van", "Fitz", "Del")
 RAISED = ("\u00aa", "\u00ba")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
 # Five letters, or four with hyphens: fewer are initials, as M.J.F.G.
@@ -177,17 +180,35 @@ def is_spelled(text: str, words: LocaleWords) -> bool:
 def with_signs_apart(pieces: list[str], words: LocaleWords) -> list[str]:
     """Pieces of a name, in which the raised letter of an abbreviation is a separate piece, except in titles.
 
+    A title that is written together with a name, and two names that are written together, become two pieces.
+
     Examples
     --------
     >>> from sklearn_deid.surrogates.locale_words import locale_words
     >>> with_signs_apart(["M\u00aa", " ", "D\u00aa"], locale_words("pt")) == ["M", "\u00aa", " ", "D\u00aa"]
     True
+    >>> [with_signs_apart([name], locale_words("en")) for name in ("DrAlder", "JohnSmith", "McDonald")]
+    [['Dr', 'Alder'], ['John', 'Smith'], ['McDonald']]
     """
     apart: list[str] = []
-    for piece in pieces:
+    for piece in chain.from_iterable(_glued(piece, words) for piece in pieces):
         is_abbreviated = piece[-1] in RAISED and len(piece) > 1 and fold(piece) not in words.titles
         apart += [piece[:-1], piece[-1]] if is_abbreviated else [piece]
     return apart
+
+
+def _glued(piece: str, words: LocaleWords) -> tuple[str, ...]:
+    """Title and name, or given name and surname, that have no blank between them; else the piece itself."""
+    capitals = [i for i, letter in enumerate(piece) if letter.isupper()]
+    if len(capitals) != 2 or capitals[0] or not _SHORTEST_TITLE <= capitals[1] <= len(piece) - _SHORTEST_NAME:
+        return (piece,)
+    first, last = piece[: capitals[1]], piece[capitals[1] :]
+    if fold(first) in words.titles:
+        return first, last
+    # Not "MacDonald" and "VanDyke", which are other names than "Donald" and "Dyke", and not the given name "MaryAnn".
+    is_name = len(first) >= _SHORTEST_NAME and fold(first) not in words.particles and first not in _FIRST_PARTS
+    is_pair = is_name and words.may_be_given_name(first) and words.is_surname(last)
+    return (first, last) if is_pair and not words.may_be_given_name(last) else (piece,)
 
 
 def whole_name(pieces: Sequence[str], i: int, words: LocaleWords) -> str | None:
@@ -391,6 +412,8 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
         known = role_of(fold(word))
         return [known or (GIVEN if words.is_given_name(words.without_genitive(word)) and not is_behind else SURNAME)]
     told = [role_of(fold(word)) for word, _ in names]
+    if set(told) == {SURNAME} and not any(words.may_be_given_name(word) for word, _ in names):
+        return [SURNAME] * n  # "Smith Jones" in notes about Ann Smith-Jones
     if set(told) == {GIVEN} and role_of(" ".join(fold(word) for word, _ in names)) == GIVEN:
         return [GIVEN] * n  # "Ann Grace" in notes about Ann Grace Linden
     if told in ([SURNAME, GIVEN], [GIVEN, SURNAME]):

@@ -15,7 +15,8 @@ APOSTROPHES = ("'", "\u2019")
 _NEVER_FIRST = ("al", "el")
 # Particles that follow another particle. "Le" is also a surname.
 _SECOND = ("der", "den", "dem", "la", "las", "los")
-_JOINERS = ("-", "\u2010", "\u2011", *APOSTROPHES)
+# Word processors write a dash for the hyphen of "Smith\u2013Jones".
+_JOINERS = ("-", "\u2010", "\u2011", "\u2013", *APOSTROPHES)
 _LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
 # Words of one letter that link two surnames or two persons, with the languages in which they are particles.
 _CONJUNCTIONS = {"Y": ("es",), "E": ("it", "pt")}

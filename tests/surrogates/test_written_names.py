@@ -269,3 +269,34 @@ def test_replaced_names_tell_the_engine_nothing_new(locale, names):
         text += f"{name}\n"
     note = Document("n", text, tuple(spans), "p")
     assert engine.rewrite(note).text == engine.rewrite(note).text
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "title", "glued"),
+    [
+        ("en", "John Smith", "Dr", "JohnSmith"),
+        ("de", "Anna Schmidt", "Frau", "AnnaSchmidt"),
+        ("es", "Ana Garc\u00eda", "Dra", "AnaGarcia"),
+        ("fr", "Claire Dupont", "Mme", "ClaireDupont"),
+    ],
+)
+def test_a_title_or_a_given_name_without_a_blank_belongs_to_the_name(locale, name, title, glued):
+    """They were other persons, and the title was lost."""
+    surname = name.split()[1]
+    for key in KEYS[:4]:
+        new, with_title, together = rewritten(locale, name, title + surname, glued, key=key)
+        assert with_title == title + new.split()[1]
+        assert fold(together) == fold(new.replace(" ", ""))
+
+
+@pytest.mark.parametrize("name", ["McDonald", "MacDonald", "VanDyke", "DeShawn", "LeRoy", "MaryAnn", "JoAnn"])
+def test_other_capitals_inside_of_a_name_do_not_divide_it(name):
+    (part,) = parse_name(name, locale_words("en"))
+    assert part.role in ("given", "surname")
+
+
+@pytest.mark.parametrize("key", KEYS[:4])
+def test_both_surnames_of_a_double_name_have_their_surrogates_without_the_hyphen(key):
+    new, *others = rewritten("en", "Ann Smith-Jones", "Smith Jones", "Smith\u2013Jones", key=key)
+    first, last = new.split()[1].split("-")
+    assert others == [f"{first} {last}", f"{first}\u2013{last}"]
