@@ -14,6 +14,7 @@ from .counting import counted
 #: Key of the digest of a file in the meta data of its note.
 DIGEST = "sha256"
 _SMALLEST_DOCUMENT = 512
+_WORD = (".docx", ".docm", ".doc", ".dotx", ".dotm")
 
 
 class DocumentSource:
@@ -78,9 +79,14 @@ def is_document(written: str) -> bool:
 def _is_lock(path: Path) -> bool:
     """Whether the file is a lock file, which Word creates while somebody edits the document.
 
-    A document is never as small as a lock file.
+    A Word file is never as small as a lock file, but a text file or a page can be.
     """
-    return path.name.startswith("~$") and not path.is_symlink() and path.stat().st_size < _SMALLEST_DOCUMENT
+    return (
+        path.suffix.lower() in _WORD
+        and path.name.startswith("~$")
+        and not path.is_symlink()
+        and path.stat().st_size < _SMALLEST_DOCUMENT
+    )
 
 
 def _is_folder(path: Path) -> bool:

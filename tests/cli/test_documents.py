@@ -72,6 +72,17 @@ def test_lock_files_of_word_are_left_out_and_sub_folders_are_named(redact, notes
     assert "~$a.docx" in contents(tmp_path / "out")
 
 
+def test_a_short_note_with_the_name_of_a_lock_file_is_a_note(redact, notes, tmp_path):
+    """It was left out with exit code 0, and no line counted it."""
+    for name in ("d.pdf", "e.docx"):
+        (notes / name).unlink()
+    (notes / "~$c.txt").write_text("Seen.")
+    (notes / "~$b.html").write_bytes(b"\x04Owner" + bytes(156))
+    code, _, err = redact("--documents")
+    assert (code, "4 files redacted, 1 withheld." in err, "~$b.html" in err) == (1, True, True)
+    assert contents(tmp_path / "out")["~$c.txt"] == b"Seen."
+
+
 def test_a_folder_without_files_is_an_error(redact, tmp_path):
     """A folder for each patient: no letter was read, and exit code 0 and an empty folder looked like success."""
     source = tmp_path / "letters"
