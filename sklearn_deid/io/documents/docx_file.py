@@ -40,11 +40,17 @@ class DocxFile(DocumentFile):
     that spans several runs is replaced in its first run.
     """
 
+    #: Content as it was read. Reading takes most of the time, and writing changes the content: it is used once.
+    _letter: _Letter | None = None
+
     def _read(self, data: bytes) -> Passages:
-        return _Letter(self._place, data).passages
+        letter = _Letter(self._place, data)
+        if data is self._data:
+            self._letter = letter
+        return letter.passages
 
     def _written(self, replacements: Sequence[Replacement]) -> bytes:
-        letter = _Letter(self._place, self._data)
+        letter, self._letter = self._letter or _Letter(self._place, self._data), None
         covered = [self.text[one.span.start : one.span.end].casefold() for one in replacements]
         if not letter.values().isdisjoint(word for text in covered for word in _WORDS.findall(text)):
             raise self._place.error(

@@ -9,7 +9,7 @@ import pytest
 from sklearn_deid import Span
 from sklearn_deid.exceptions import CorpusFormatError
 from sklearn_deid.io import open_document
-from sklearn_deid.io.documents import office_package
+from sklearn_deid.io.documents import docx_file, office_package
 from sklearn_deid.io.documents.word_content import Renamed
 from sklearn_deid.surrogates import Replacement
 
@@ -391,3 +391,17 @@ def test_numbers_in_the_numbers_of_a_list_are_text(opened):
 def test_names_of_users_become_numbers():
     names = Renamed("Style")
     assert [names[name] for name in (NAME, "Letter", NAME)] == ["Style1", "Style2", "Style1"]
+
+
+def test_a_file_is_parsed_once_to_be_opened_and_once_to_check_its_copy(tmp_path, monkeypatch):
+    """It was parsed three times. Two copies of one file are equal although the first copy changes what was parsed."""
+    path = tmp_path / "a.docx"
+    path.write_bytes(word_file(paragraph(f"Seen {NAME}.")))
+    read, parsed = docx_file.read_package, []
+    monkeypatch.setattr(docx_file, "read_package", lambda place, data: parsed.append(data) or read(place, data))
+    opened = open_document(path)
+    spans = [Span(5, 5 + len(NAME), "DOCTOR")]
+    first = opened.redacted(spans)
+    assert len(parsed) == 2
+    assert opened.redacted(spans) == first == open_document(path).redacted(spans)
+    assert opened.redacted([]) == open_document(path).redacted([]) != first
