@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -223,12 +223,17 @@ def _by_spans(original: OriginalNotes, number: int, note: Document, name: str) -
 
 
 def _by_alignment(original: OriginalNotes, number: int, text: str) -> tuple[str, list[str], np.ndarray]:
-    # Notes of other tools have no spans. The longest common runs of tokens show what is left.
+    # Notes of other tools have no spans.
     before, after = original.tokens[number], _tokens(text, original.placeholder)
     kept = np.zeros(len(before.texts), dtype=bool)
     found = np.zeros(len(after.texts), dtype=bool)
-    # Without autojunk: it ignores tokens that are frequent in long notes, which would count as removed.
-    for a, b, size in SequenceMatcher(None, before.texts, after.texts, autojunk=False).get_matching_blocks():
+    blocks = _blocks_between_placeholders(before.texts, after.texts, original.placeholder)
+    if blocks is None:
+        # The longest common runs of tokens show what is left. In repetitive notes, the time grows with the cube of the
+        # length. Without autojunk: it ignores tokens that are frequent in long notes, which would count as removed.
+        matcher = SequenceMatcher(None, before.texts, after.texts, autojunk=False)
+        blocks = [(a, b, size) for a, b, size in matcher.get_matching_blocks()]
+    for a, b, size in blocks:
         kept[a : a + size] = True
         found[b : b + size] = True
     # A placeholder without a counterpart replaces removed text. A placeholder with a counterpart was already in the
@@ -236,3 +241,35 @@ def _by_alignment(original: OriginalNotes, number: int, text: str) -> tuple[str,
     stays = [bool(f) or not original.placeholder.fullmatch(t) for f, t in zip(found, after.texts, strict=True)]
     edits = [Edit(a, b, " ") for a, b, stay in zip(after.starts, after.ends, stays, strict=True) if not stay]
     return edited(text, edits), [t for t, s in zip(after.texts, stays, strict=True) if s], kept
+
+
+def _blocks_between_placeholders(
+    before: Sequence[str], after: Sequence[str], placeholder: re.Pattern[str]
+) -> list[tuple[int, int, int]] | None:
+    """Blocks of equal tokens if each run between placeholders is in the original note, as whole and in order.
+
+    Returns None if the texts differ in other ways, such as surrogates, or if the original note has placeholders.
+    """
+    holes = [i for i, token in enumerate(after) if placeholder.fullmatch(token)]
+    if not holes or any(map(placeholder.fullmatch, before)):
+        return None
+    blocks: list[tuple[int, int, int]] = []
+    position = 0
+    for start, end in zip([-1, *holes], [*holes, len(after)], strict=True):
+        run = after[start + 1 : end]
+        # A placeholder replaces at least one token.
+        at = _place_of(before, run, position + (start >= 0), is_first=start < 0, is_last=end == len(after))
+        if at is None:
+            return None
+        blocks.append((at, start + 1, len(run)))
+        position = at + len(run)
+    return blocks
+
+
+def _place_of(tokens: Sequence[str], run: Sequence[str], start: int, *, is_first: bool, is_last: bool) -> int | None:
+    """First place of a run of tokens from a start on; the first run is at the start, and the last run at the end."""
+    stop = len(tokens) - len(run)
+    places = range(start, stop + 1)
+    if is_first or is_last:
+        places = places[:1] if is_first else places[-1:]
+    return next((at for at in places if tokens[at : at + len(run)] == run), None)

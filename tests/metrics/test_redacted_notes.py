@@ -1,5 +1,7 @@
 """What is left of a note, from spans and from redacted texts."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,12 @@ from hypothesis import strategies as st
 
 from sklearn_deid import Document, Span
 from sklearn_deid.exceptions import DeidError, SequenceError
-from sklearn_deid.metrics.redacted_notes import align_redacted, original_notes
+from sklearn_deid.metrics.redacted_notes import (
+    PLACEHOLDER,
+    _blocks_between_placeholders,
+    align_redacted,
+    original_notes,
+)
 from sklearn_deid.text import redact
 
 TEXT = "Seen by Ana Mar of Leeds, 12 May."
@@ -65,6 +72,35 @@ def test_mimic_placeholders_and_surrogates():
     side = align_redacted(notes, ["Seen by [**First Name 12**] in York"])
     assert side.tokens[0] == ["Seen", "by", "in", "York"]
     assert side.kept[0].tolist() == [True, True, False, True, False]
+
+
+def test_placeholders_in_a_long_repetitive_note_need_no_search_for_common_runs(monkeypatch):
+    """The time grew with the cube of the length: 0.5 seconds for a table of 100 lines, and 3.7 for 200 lines."""
+    monkeypatch.delattr("sklearn_deid.metrics.redacted_notes.SequenceMatcher")
+    lines = [f"BP 120/80, HR 80, {name}, nurse {name}\n" for name in ["Ana", "Mar", "Ana Mar"] * 20]
+    text = "".join(lines)
+    spans = [Span(m.start(), m.end(), "DOCTOR") for m in re.finditer("Ana Mar|Ana|Mar", text)]
+    notes = original_notes([text])
+    exact = align_redacted(notes, [Document("number 0", text, tuple(spans))])
+    for mode in ("label", "mask"):
+        aligned = align_redacted(notes, [redact(text, spans, mode)])
+        assert aligned.kept[0].tolist() == exact.kept[0].tolist() and aligned.tokens == exact.tokens
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Ana came.", "[X_Y] left."),  # another word
+        ("Ana came.", "Ana came.[X_Y]"),  # nothing was removed
+        ("A b c", "b [X_Y]"),  # the first word is gone
+        ("A b c", "c [X_Y] A"),  # another order
+        ("[X_Y] b c", "[X_Y] b [X_Y]"),  # a placeholder of the original
+        ("Ana came.", "Ana came."),
+    ],
+)
+def test_runs_that_are_not_all_there_are_searched_for(before, after):
+    pattern = re.compile(PLACEHOLDER)
+    assert _blocks_between_placeholders(before.split(), after.replace("[", " [").split(), pattern) is None
 
 
 def test_documents_are_matched_by_id_and_texts_by_position():
