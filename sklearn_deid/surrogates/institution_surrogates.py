@@ -123,8 +123,11 @@ class InstitutionSurrogates:
         listed = self._words.professions_of[
             "F" if self._keeps_gender and self._words.is_female_profession(text) else "M"
         ]
-        if (article := self._articles.get(fold(text))) is not None:
-            listed = tuple(job for job in listed if (job[0].lower() in "aeiou") == (article == "an"))
+        if self._words.locale == "en":
+            # The first note that names a profession determines its surrogate for all notes. Without an article there,
+            # the surrogate fits "a", which later notes will use more often than "an".
+            has_vowel = self._articles.setdefault(fold(text), "a") == "an"
+            listed = tuple(job for job in listed if (job[0].lower() in "aeiou") == has_vowel)
         # With fewer than ten, the number of words would nearly determine the surrogate.
         alike = [job for job in listed if len(job.split()) == len(text.split())]
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)
