@@ -28,15 +28,25 @@ _computes_in: int | None = None
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
-    """Device for a name: ``"auto"`` selects CUDA if available, else the CPU; any other name is used unchanged."""
+    """Device for a name: ``"auto"`` selects CUDA if available, else the CPU; any other name is used unchanged.
+
+    Raises
+    ------
+    ValueError
+        If torch has no device of this name, or no CUDA device is available.
+    """
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        return torch.device(device)
+        found = torch.device(device)
     except RuntimeError:
         raise ValueError(
             f"The 'device' parameter must be 'auto', 'cpu', 'cuda' or another device of torch. Got {device!r} instead."
         ) from None
+    if found.type == "cuda" and not torch.cuda.is_available():
+        # Torch itself fails later, with an AssertionError.
+        raise ValueError(f"The 'device' parameter is {str(found)!r}, but torch finds no CUDA device: pass 'auto'.")
+    return found
 
 
 def _use_one_thread_if_forked() -> None:

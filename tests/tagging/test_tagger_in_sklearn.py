@@ -49,6 +49,12 @@ class TestParameters:
         tagger = clone(DeidTagger(optimizer__weight_decay=0.1))
         assert tagger.get_params()["optimizer__weight_decay"] == 0.1
 
+    def test_cuda_without_a_cuda_device_is_refused_by_name(self, few, monkeypatch):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        X, y = few[0], few[1]
+        with pytest.raises(ValueError, match=r"'device' parameter is 'cuda', but torch finds no CUDA device"):
+            DeidTagger(**{**FAST, "device": "cuda"}).fit(X, y)
+
     def test_device_auto_stays_auto(self, few):
         X, y, _ = few
         tagger = DeidTagger(**{**FAST, "device": "auto"}).fit(X, y)
