@@ -19,12 +19,13 @@ from .noise_by_property import property_checks
 from .noise_checks import best_pairs, p_of_cosine, p_of_moved_dimensions
 from .noise_residuals import noise_size, released_with, standardised
 from .noise_template import NoiseTemplate
-from .repeated_numbers import p_of_repeated_numbers
+from .repeated_numbers import p_of_repeated_numbers, repeated_numbers
 from .untrained import UntrainedAttack
 
 # Of this many calls, two share one of 2^16 keys with probability .976 (of 2^20 keys, .21).
 N_CALLS = 700
 _SHIFTS = range(-8, 9)
+_POOL = "Successive calls take their noise again from the same numbers."
 _MOST_PAIRED = 2048
 _SMALLEST = 1e-3
 
@@ -43,12 +44,15 @@ class RepeatedReleases:
         Whether the noise of each release must be as large as stated.
     short : ndarray of shape (n_calls, n_numbers), optional
         Vectors of one short sentence in many calls, one row for each call.
+    successive : tuple of str
+        Names of releases of one process, in the order in which they were made.
     """
 
     releases: Mapping[str, np.ndarray]
     pairs: tuple[tuple[str, str, str], ...] = field(default=())
     has_size: bool = False
     short: np.ndarray | None = None
+    successive: tuple[str, ...] = ()
 
 
 class ReplayAttack(UntrainedAttack):
@@ -64,9 +68,9 @@ class ReplayAttack(UntrainedAttack):
 
     Each comparison tests the correlation of the residuals at shifts of up to 8 tokens, in the same dimensions and
     between all pairs of dimensions. The comparison also searches all pairs of tokens for the two most similar
-    residuals. The noise of each release must also be as large as stated. All tests together raise a false alarm with
-    probability .0005; half of this probability is assigned to the tests of size. ``fit`` takes the `NoiseTemplate` of
-    the sentences.
+    residuals, and numbers of the noise that agree at any distance, also over four successive releases. The noise of
+    each release must also be as large as stated. All tests together raise a false alarm with probability .0005; half of
+    this probability is assigned to the tests of size. ``fit`` takes the `NoiseTemplate` of the sentences.
 
     Parameters
     ----------
@@ -125,7 +129,7 @@ class ReplayAttack(UntrainedAttack):
         if template is None or any(len(one) != len(template) for one in released.releases.values()):
             raise ValueError("The comparison needs the template of the released tokens.")
         rng = np.random.default_rng(self.random_state)
-        level = REPLAY_LEVEL / 2.0 / max(1, len(released.pairs))
+        level = REPLAY_LEVEL / 2.0 / max(1, len(released.pairs) + bool(released.successive))
         # Without any stated noise, only equal vectors can be found.
         known = bool((template.std > 0.0).all()) and not template.input_noise
         rest = dict(released.releases)
@@ -137,6 +141,10 @@ class ReplayAttack(UntrainedAttack):
             if _equal_rows(released.releases[one], released.releases[other], template)
             or (known and p_of_shared(rest[one], rest[other]) < level)
         ]
+        if not faults and known and released.successive:
+            # A pool of numbers can be longer than two calls, so that pairs of calls share nothing.
+            together = np.concatenate([rest[name] for name in released.successive])
+            faults += [_POOL] * (repeated_numbers(together).p < level)
         if _has_equal_calls(released.short, template):
             faults.append(
                 "Some of many calls have the same noise: the noise has so few keys that anyone can try all keys."
@@ -152,7 +160,10 @@ class ReplayAttack(UntrainedAttack):
         return check_result(
             self,
             faults,
-            len(released.pairs) + len(released.releases) * released.has_size + (released.short is not None),
+            len(released.pairs)
+            + bool(released.successive)
+            + len(released.releases) * released.has_size
+            + (released.short is not None),
             positive_control=control,
             min_positive_control=None if control is None else 1.0,
             settings={"level": REPLAY_LEVEL},

@@ -268,7 +268,7 @@ class ReleasedRepresenter(VectorRelease):
             ("process", "second process", "Noise depends on global random generators: forked processes share it."),
             ("new process", "second new process", "Two new processes share noise."),
         )
-        return RepeatedReleases(found, pairs, has_size=True)
+        return RepeatedReleases(found, pairs, has_size=True, successive=tuple(found)[:4])
 
     def short_calls(self, n: int) -> np.ndarray:
         """Release a short sentence in n calls of `transform`; shape (n, n_numbers)."""

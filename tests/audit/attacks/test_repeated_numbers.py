@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_deid.audit.attacks import NoiseAttack, NoiseTemplate, NoisyVectors
+from sklearn_deid.audit.attacks import NoiseAttack, NoiseTemplate, NoisyVectors, RepeatedReleases, ReplayAttack
 from sklearn_deid.audit.attacks.noise_residuals import released_with
 from sklearn_deid.audit.attacks.repeated_numbers import p_of_repeated_numbers, repeated_numbers
 from sklearn_deid.audit.attacks.replay import p_of_shared
@@ -42,6 +42,18 @@ def test_two_calls_that_use_one_pool_are_found():
     pool = np.random.default_rng(1).standard_normal(20_011)
     one, other = pool[: N * D].reshape(N, D), np.roll(pool, 9_001)[: N * D].reshape(N, D)
     assert p_of_shared(one, other) < 1e-12 and p_of_shared(other, one) < 1e-12
+
+
+@pytest.mark.parametrize("size", [7_501, None])
+def test_a_pool_that_is_longer_than_two_calls_is_found(size):
+    """Only pairs of calls were compared, and each pair took other numbers of the pool."""
+    rng, names = np.random.default_rng(3), ("call", "second call", "sample", "second sample")
+    numbers = rng.standard_normal((4, 400, D)) if size is None else np.resize(rng.standard_normal(size), (4, 400, D))
+    template = NoiseTemplate(0.3 * rng.normal(size=(400, D)), np.full(D, 0.5), True, 2.0**-6, False)
+    releases = {name: released_with(template, eps) for name, eps in zip(names, numbers, strict=True)}
+    drawn = RepeatedReleases(releases, (("call", "second call", "Shared."),), successive=names)
+    found = ReplayAttack(random_state=0).fit(template).attack(drawn)
+    assert found.faults == (() if size is None else ("Successive calls take their noise again from the same numbers.",))
 
 
 def test_independent_noise_has_the_stated_rate_of_alarms():
