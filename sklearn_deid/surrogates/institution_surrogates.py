@@ -78,7 +78,7 @@ class InstitutionSurrogates:
     def _without_legal_form(self, text: str, kind: str) -> str:
         if kind == INSTITUTION and is_ward(text, self._words):
             return self.department(text)
-        if _CODE.fullmatch(text) and " " not in text.strip():
+        if is_code(text):
             return random_of_form(text, self._chance.again("institution code", text))
         heads = _heads(self._words, "hospitals", "institutions") | self._words.bare("institution abbreviations")
         wards: frozenset[str] = frozenset()
@@ -165,14 +165,14 @@ class InstitutionSurrogates:
         # "ST. MARY'S": a name behind a saint is no code.
         if ROMAN.fullmatch(text) and before:
             return self._chance.again("numeral", text).pick(NUMERALS)
-        is_code = (
+        is_short_code = (
             may_be_code
             and before not in _SAINTS
             and len(run) == 1
             and len(text) <= LONGEST_CODE
             and _CODE.fullmatch(text)
         )
-        if is_code or len(text) == 1:
+        if is_short_code or len(text) == 1:
             return random_of_form(text, self._chance.again("institution code", text))
         if _has_digit(text):
             return self._names.of_form(text, self._chance.again("institution code", text))
@@ -198,6 +198,18 @@ class InstitutionSurrogates:
         i = next((i for i in ordered if not self._names.is_connector(parts[i])), ordered[0])
         drawn = self._names.drawn(kind, text, 1, _word_before(parts[:i]))
         return "".join((*parts[:i], with_case(drawn, parts[i]), *parts[i + 1 :]))
+
+
+def is_code(text: str) -> bool:
+    """Whether a whole name is a code, such as UCLA, and no name in capitals.
+
+    Examples
+    --------
+    >>> is_code("UCLA"), is_code("AB12-345"), is_code("FLORENCE"), is_code("DANA-FARBER")
+    (True, True, False, False)
+    """
+    is_name = not _has_digit(text) and any(len(word) > LONGEST_CODE for word in _WORDS.findall(text))
+    return _CODE.fullmatch(text) is not None and " " not in text.strip() and not is_name
 
 
 def is_ward(text: str, words: LocaleWords) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 from .folding import fold
 from .guessed_locale import guess_locale
-from .institution_surrogates import LONGEST_CODE, is_ward, ward_words
+from .institution_surrogates import LONGEST_CODE, is_code, is_ward, ward_words
 from .label_kinds import label_kinds
 from .locale_words import LocaleWords, locale_words
 from .name_parsing import whole_name, with_signs_apart
@@ -26,7 +26,6 @@ _PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNOREC
 _DATES = ("date", "birth date")
 _OPEN = ("age", "sex", "title")
 _WORD = re.compile(r"[^\W\d_]+")
-_CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
 _HEADS = {"hospital": "hospitals", "institution": "institutions", "department": "hospitals"}
 _OF_TOWNS = ("hospital", "institution")
 _SCHEMES = ("http", "https", "ftp")
@@ -91,7 +90,7 @@ def written_form(
     if kind == "phone":
         return _phone(text, words.locale)
     is_ward_alone = kind == HOSPITAL and is_ward(text, words)
-    if kind == "ip" or (kind in _OF_TOWNS and _CODE.fullmatch(text) and not is_ward_alone):
+    if kind == "ip" or (kind in _OF_TOWNS and is_code(text) and not is_ward_alone):
         return "".join(map(_sign, text))
     if kind in ("email", "username"):
         casing = " ".join(map(_casing, text.split("@")))

@@ -63,3 +63,17 @@ def test_a_surname_that_is_a_word_for_wards_is_replaced(locale, form):
             continue
         new = [rewritten(locale, form.format(word, public[0]), "HOSPITAL", key) for key in KEYS]
         assert sum(word in re.findall(r"\w+", one) for one in new) < 2
+
+
+@pytest.mark.parametrize("label", ["HOSPITAL", "ORGANIZATION"])
+@pytest.mark.parametrize("name", ["Boston", "Zyxwent", "Zyx-Wenthal"])
+def test_a_name_in_capitals_is_no_code(label, name):
+    """Up to eight capitals were replaced by as many letters, which were no name."""
+    for key in KEYS[:4]:
+        assert rewritten("en", name.upper(), label, key) == rewritten("en", name, label, key).upper()
+    assert (
+        written_form("ZYXWENT", label, "en")
+        == written_form("QUARNIX", label, "en")
+        == written_form("QUARNI", label, "en")
+    )
+    assert re.fullmatch("[A-Z]{4}", rewritten("en", "ZYXW", label, KEYS[0]))
