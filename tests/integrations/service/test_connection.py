@@ -88,3 +88,26 @@ def test_headers_of_a_second_request_are_not_waited_for():
             assert await reader.read() == b""
 
     served(0.2, client, b"GET /small HTTP/1.1\r\nhost: x\r\n\r\n")
+
+
+def test_an_answer_that_has_begun_is_not_dropped_when_its_client_leaves():
+    """The client of a batch may leave behind its last line."""
+    done = []
+
+    async def begun_answer(scope, receive, send):
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.sleep(0.01)
+        done.append(scope["path"])
+
+    messages = [{"type": "http.disconnect"}, {"type": "http.request", "body": b""}]
+
+    async def receive():
+        return messages.pop()
+
+    async def send(message):
+        pass
+
+    scope = {"type": "http", "method": "POST", "path": "/v1/batch", "headers": [], "client": ("127.0.0.1", 1)}
+    asyncio.run(Guard(begun_answer, ServiceLimits(), ServiceMetrics(), ())(scope, receive, send))
+    assert done == ["/v1/batch"]
