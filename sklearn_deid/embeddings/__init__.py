@@ -1,6 +1,7 @@
 """Word vectors: reading, lookup of words, nearest neighbours, and training on your own notes."""
 
 from .fasttext import train_fasttext, train_subword_table
+from .known_words import KnownWordTable
 from .neighbors import NeighborIndex, NeighborTable, forget_neighbors
 from .noise_study import NoiseStudy, noise_study
 from .reading import FORMATS, from_gensim, glove_is_installed, load_glove, read_word_vectors
@@ -10,6 +11,7 @@ from .vectors import Lookup, WordVectors, word_forms
 
 __all__ = [
     "FORMATS",
+    "KnownWordTable",
     "Lookup",
     "NeighborIndex",
     "NeighborTable",

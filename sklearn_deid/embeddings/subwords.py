@@ -214,7 +214,7 @@ class SubwordTable:
         # shape: (n_words, bucket) @ (bucket, dim) -> (n_words, dim)
         from scipy.sparse import csr_array
 
-        out = np.zeros((len(words), self.dim), dtype=np.float32)
+        out = np.zeros((len(words), self.table.shape[1]), dtype=np.float32)
         for start in range(0, len(words), _WORDS_AT_ONCE):
             ids, offsets = self.ngram_ids(words[start : start + _WORDS_AT_ONCE])
             ones = np.ones(len(ids), dtype=np.float32)
@@ -234,4 +234,4 @@ class SubwordTable:
         return self
 
     def __repr__(self) -> str:
-        return f"SubwordTable(bucket={self.bucket}, dim={self.dim}, n-grams {self.min_n}-{self.max_n})"
+        return f"SubwordTable(bucket={self.bucket}, dim={self.table.shape[1]}, n-grams {self.min_n}-{self.max_n})"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings import SubwordTable
+from ..embeddings import KnownWordTable, SubwordTable
 from ..exceptions import BundleError
 from ..surrogates.folding import fold
 from ..surrogates.guessed_locale import guess_locale
@@ -17,6 +17,7 @@ from ..surrogates.locale_words import LISTED_KINDS, listed_words
 
 _SHOWN = 200_000  # tokens that show the language of sentences
 _TABLE, _HASHES, _KINDS = "subwords.table", "listed.hashes", "listed.kinds"
+_KNOWN = ("known.hashes", "known.codes", "known.centroids")
 # Longer n-grams than any tagger has: looking up a word would take minutes.
 _LONGEST_NGRAM = 20
 
@@ -135,6 +136,9 @@ def saved_vectors(vectors: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if isinstance(vectors, SubwordTable):
         state["subwords"] = {k: getattr(vectors, k) for k in ("min_n", "max_n", "lower", "is_public")}
         arrays[_TABLE] = np.asarray(vectors.table)
+    if isinstance(vectors, KnownWordTable):
+        state["known_words"] = True
+        arrays |= zip(_KNOWN, (vectors.hashes, vectors.codes, vectors.centroids), strict=True)
     return state, arrays
 
 
@@ -147,20 +151,24 @@ def loaded_vectors(
     ------
     BundleError
         If n-grams are too long, or the arrays of listed words do not contain a hash and a number for each word.
+    ValueError
+        If the arrays of known words do not fit together.
     """
     subwords = state["subwords"]
     if subwords is None:
         return None, set()
     if subwords["max_n"] > _LONGEST_NGRAM:
         raise BundleError(f"The saved n-grams are longer than {_LONGEST_NGRAM} characters.")
-    ngrams = SubwordTable(arrays[_TABLE], **subwords)
+    ngrams, names = SubwordTable(arrays[_TABLE], **subwords), {_TABLE}
+    if state.get("known_words", False):
+        ngrams, names = KnownWordTable(ngrams, *(arrays[name] for name in _KNOWN)), {_TABLE, *_KNOWN}
     # Taggers of earlier versions, and the starter, know no lists.
     if not state.get("listed_words", False):
-        return ngrams, {_TABLE}
+        return ngrams, names
     hashes, kinds = arrays[_HASHES], arrays[_KINDS]
     if (hashes.dtype, kinds.dtype, hashes.ndim, kinds.shape) != (np.uint32, np.uint16, 1, hashes.shape):
         raise BundleError("The listed words of a saved tagger are no hashes with a number of kinds each.")
-    return ListedVectors(ngrams, hashes, kinds), {_TABLE, _HASHES, _KINDS}
+    return ListedVectors(ngrams, hashes, kinds), {*names, _HASHES, _KINDS}
 
 
 @cache

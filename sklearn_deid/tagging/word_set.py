@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b85decode, b85encode
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
@@ -62,7 +63,8 @@ class WordSet:
 
     def to_state(self) -> dict[str, Any]:
         """JSON values from which `from_state` builds the same set."""
-        return {"bits": self.bits.tobytes().hex()}
+        # Base 85 needs 5 characters for 4 bytes, hexadecimal numbers need 8.
+        return {"base85": b85encode(self.bits.tobytes()).decode()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> WordSet:
@@ -71,13 +73,15 @@ class WordSet:
         Raises
         ------
         BundleError
-            If the bits are missing or are not a hexadecimal number. Also if most bits are set, because too many words
+            If the bits are missing or are not written in base 85. Also if most bits are set, because too many words
             would be members.
         """
         try:
-            bits = np.frombuffer(bytes.fromhex(state["bits"]), dtype=np.uint8).copy()
+            # Earlier versions wrote a hexadecimal number.
+            written = bytes.fromhex(state["bits"]) if "bits" in state else b85decode(state["base85"])
+            bits = np.frombuffer(written, dtype=np.uint8).copy()
         except (KeyError, TypeError, ValueError):
-            raise BundleError("The bits of a saved set of words are not a hexadecimal number.") from None
+            raise BundleError("The bits of a saved set of words are not written in base 85.") from None
         if not len(bits) or np.unpackbits(bits).mean() > 0.75:
             raise BundleError("A saved set of words is empty or holds nearly every word.")
         return cls(bits)
