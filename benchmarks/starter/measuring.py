@@ -26,6 +26,9 @@ from .values import Scene
 
 WORD = re.compile(r"\w+")
 _SHORT = 20  # characters of a line that may be a heading
+_MARKED = re.compile(r"\[\[([A-Z]+):(.*?)\]\]")  # PHI in general.txt
+#: Kinds of notes of visits that get no sentences with PHI: single sentences, and notes that came later.
+_WITHOUT_PHI = ("lines", "clinics", "practices")
 BIASES = (-2.0, 0.0, 2.0, 4.0)
 #: Share of held-out words of medicine in the texts that set the bias, one in five as of names. With one in two, the
 #: training texts lack 14 of 100 words of these texts (with one in five 11, of queries of ASQ-PHI dev 8). The bias is
@@ -160,9 +163,25 @@ def visit_notes() -> dict[str, list[Document]]:
     return notes
 
 
+def general_sentences() -> list[Document]:
+    """English sentences outside of medicine that we wrote, with names of many countries (see general.txt)."""
+    lines = (Path(__file__).parent / "general.txt").read_text(encoding="utf-8").splitlines()
+    documents = []
+    for number, line in enumerate(line for line in lines if not line.startswith("#")):
+        text, spans, end = "", [], 0
+        for marked in _MARKED.finditer(line):
+            text += line[end : marked.start()]
+            spans.append(Span(len(text), len(text) + len(marked[2]), marked[1]))
+            text, end = text + marked[2], marked.end()
+        whole = text + line[end:]
+        kept = tuple(span for span in spans if is_safe_harbor(span, whole))
+        documents.append(Document(f"general-{number}", whole, kept))
+    return documents
+
+
 def visits_with(n_sentences: int, kinds: Sequence[str], seed: int, draws: int = 3) -> list[Document]:
     """Our notes of visits, with sentences with PHI between their lines: held-out names in new wordings."""
-    notes = [note for kind, of in visit_notes().items() if kind != "lines" for note in of]
+    notes = [note for kind, of in visit_notes().items() if kind not in _WITHOUT_PHI for note in of]
     pool = [d for d in new_sentences(kinds, 900, seed) if d.spans and "\n" not in d.text]
     rng = np.random.default_rng(seed)
     documents = []

@@ -23,6 +23,7 @@ from .measuring import (
     count,
     deciding,
     diagnoses,
+    general_sentences,
     grascco,
     labels_of,
     new_sentences,
@@ -49,7 +50,7 @@ def on_corpora(model: NoteDeidentifier, folder: Path) -> dict[str, Any]:
     shipped = {name: count(cased(queries, name), model.annotate(cased(queries, name))) for name in CASINGS}
     wide = count(queries, copy(model).set_params(labels="hipaa-wide").annotate(queries))
     biased = sweep(deciding(tuned.estimator_), queries, BIASES)
-    letters = grascco(folder)
+    letters, general = grascco(folder), general_sentences()
     return {
         "bias": tuned.decision_bias_,
         "asq": {name: rates(figures) for name, figures in shipped.items()},
@@ -57,6 +58,7 @@ def on_corpora(model: NoteDeidentifier, folder: Path) -> dict[str, Any]:
         "asq_by_label": labels_of(shipped["as written"]),
         "asq_by_bias": {bias: rates(figures) for bias, figures in biased.items()},
         "grascco": rates(count(letters, model.annotate(letters))),
+        "general": rates(count(general, model.annotate(general))),
         "visits": {kind: rates(count(notes, model.annotate(notes))) for kind, notes in visit_notes().items()},
     }
 
