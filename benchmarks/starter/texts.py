@@ -19,7 +19,7 @@ from .periods import with_periods
 from .values import Scene, slot
 
 #: Files of the grammar.
-GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt", "visits.txt", "charts.txt", "wards.txt")
+GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt", "visits.txt", "charts.txt", "wards.txt", "rooms.txt")
 _CHOICE = re.compile(r"<([^<>]*)>")
 _SLOT = re.compile(r"\{([a-z.]+)\}")
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\b"
@@ -74,8 +74,14 @@ WIDE_KINDS = LAST_KINDS | {
     "query sentence": 36, "query": 24, "roster lines": 22, "form lines": 16, "terse sentence": 40, "title lines": 36,
     "everyday plain": 30, "eponym sentence": 40,
 }  # fmt: skip
+#: The same with rows, conversations, foods and titles of many specialties.
+ROOM_KINDS = WIDE_KINDS | {
+    "room plain": 110, "room talk plain": 30, "room talk": 24, "room lines": 40, "hard sentence": 70,
+    "eponym sentence": 50, "chart sentence": 100,
+}  # fmt: skip
 #: Kinds of the texts of a stage, by the name of the mix.
 MIXES = {"first": KINDS, "charts": CHART_KINDS, "notes": NOTE_KINDS, "last": LAST_KINDS, "wide": WIDE_KINDS}
+MIXES |= {"rooms": ROOM_KINDS}
 
 
 def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = False) -> Iterator[Document]:

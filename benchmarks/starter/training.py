@@ -11,6 +11,7 @@ from sklearn_deid.exceptions import AlignmentWarning
 from sklearn_deid.tagging import NoteAugmenter, SpanSwap
 from sklearn_deid.text import I2B2_2014, SentenceData
 
+from .public_vectors import with_public_vectors
 from .rewriting import make_notes
 from .texts import make_texts
 
@@ -42,10 +43,13 @@ STAGES = (
     *[Stage(300, 30_000, 2, 1e-3, mix="charts")] * 14,
     *[Stage(300, 30_000, 2, 5e-4, mix="charts")] * 13,
     *[Stage(300, 30_000, 2, 5e-4, mix="notes")] * 12,
-    *[Stage(300, 30_000, 2, 3e-4, mix="last")] * 9,
-    *[Stage(300, 36_000, 2, 3e-4, mix="wide")] * 6,
-    *[Stage(300, 36_000, 2, 3e-4, mix="wide", mixed=True)] * 2,
+    *[Stage(300, 30_000, 2, 1e-3, mix="last")] * 9,
+    *[Stage(300, 36_000, 2, 5e-4, mix="rooms")] * 6,
+    *[Stage(300, 36_000, 2, 3e-4, mix="rooms")] * 4,
+    *[Stage(300, 36_000, 2, 3e-4, mix="rooms", mixed=True)] * 2,
 )
+#: From this stage on, the network also reads public vectors of words.
+READS_VECTORS = 49
 #: Stages before the first one that mixes. The model after them sets the bias and is measured on generated texts.
 N_UNMIXED = sum(not stage.mixed for stage in STAGES)
 
@@ -80,5 +84,6 @@ def new_tagger(seed: int = SEED, **parameters: Any) -> DeidTagger:
 def train_stage(tagger: DeidTagger, number: int, seed: int = SEED) -> DeidTagger:
     """Go on with the training of a tagger for one stage."""
     stage = STAGES[number]
+    tagger = with_public_vectors(tagger) if number == READS_VECTORS else tagger
     data = generated(stage.n_notes, stage.n_texts, seed + number, mix=stage.mix, mixed=stage.mixed)
     return tagger.set_params(max_epochs=stage.epochs, lr=stage.lr, random_state=number).fit(data.X, data.y)
