@@ -14,7 +14,7 @@ from .ordinary_words import ordinary_words
 
 _WORD = re.compile(r"[^\W\d_]+(?:['.-][^\W\d_]+)*")
 #: With more words, the model would have more than 6 MB.
-N_KNOWN = 80_000
+N_KNOWN = 79_500
 #: Length of a vector, so that its numbers are about as large as those of the other inputs.
 _LENGTH = 3.5
 

@@ -79,9 +79,14 @@ ROOM_KINDS = WIDE_KINDS | {
     "room plain": 110, "room talk plain": 30, "room talk": 24, "room lines": 40, "hard sentence": 70,
     "eponym sentence": 50, "chart sentence": 100,
 }  # fmt: skip
+#: The same with more names.
+PEOPLE_KINDS = ROOM_KINDS | {
+    "name": 80, "sentence": 110, "query": 36, "role sentence": 50, "family sentence": 50, "terse sentence": 60,
+    "news sentence": 65, "work sentence": 60, "daily sentence": 90, "roster lines": 32, "title lines": 46,
+}  # fmt: skip
 #: Kinds of the texts of a stage, by the name of the mix.
 MIXES = {"first": KINDS, "charts": CHART_KINDS, "notes": NOTE_KINDS, "last": LAST_KINDS, "wide": WIDE_KINDS}
-MIXES |= {"rooms": ROOM_KINDS}
+MIXES |= {"rooms": ROOM_KINDS, "people": PEOPLE_KINDS}
 
 
 def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = False) -> Iterator[Document]:

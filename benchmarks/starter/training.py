@@ -46,7 +46,8 @@ STAGES = (
     *[Stage(300, 30_000, 2, 1e-3, mix="last")] * 9,
     *[Stage(300, 36_000, 2, 5e-4, mix="rooms")] * 6,
     *[Stage(300, 36_000, 2, 3e-4, mix="rooms")] * 4,
-    *[Stage(300, 36_000, 2, 3e-4, mix="rooms", mixed=True)] * 2,
+    *[Stage(300, 36_000, 2, 3e-4, mix="people")] * 4,
+    *[Stage(300, 36_000, 2, 3e-4, mix="people", mixed=True)] * 2,
 )
 #: From this stage on, the network also reads public vectors of words.
 READS_VECTORS = 49
