@@ -36,8 +36,13 @@ _MEASURED = re.compile(
     r"(?:\d{3,5}|\d{3}[.-]\d{4})[ \x1f]?(?:m?mol|mcg|[µμumk]g|m\x1e?[lLm]|cm|m\x1e?Eq|mm\x1e?Hg|kcal|IU|units|bpm|cells"
     r"|copies|calories)(?![^\W_])"
 )
+# Blanks of other widths and without a line break, as word processors and French typography put into numbers.
+_BLANKS = dict.fromkeys([0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " ")
+# Words that underscores join, as in names of forms. Underscores of addresses are parts of them.
+_JOINED = re.compile(r"[^ \t\n\r\x0b\x0c]+")
+_OF_ADDRESS = re.compile(r"@|://|www\.|\.(?:com|org|net|edu|gov)\b")
 _IDENTIFIERS = frozenset(("phone", "id", "ssn", "zip"))
-_AROUND = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+_AROUND = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 _AFTER = _AROUND + ".,;:"
 
 
@@ -168,6 +173,7 @@ def find_phi(
 
 def _found(text: str, chosen: tuple[Rule, ...]) -> list[RuleSpan]:
     """Spans of the rules in a normalised text."""
+    text = _with_plain_blanks(text)
     # `needs` and `words` skip most rules without running their regular expressions.
     # Regular expressions that ignore case read the dotless i, and the capital I with a dot, as an i.
     characters, lowered = set(text), text.replace("\u0130", "i").casefold().replace("\u0131", "i")
@@ -186,6 +192,15 @@ def _found(text: str, chosen: tuple[Rule, ...]) -> list[RuleSpan]:
             taken[start:end] = b"\x01" * (end - start)
             spans.append(RuleSpan(start, end, chosen[number].kind, rule=chosen[number].name))
     return sorted(spans, key=lambda span: span.start)
+
+
+def _with_plain_blanks(text: str) -> str:
+    """Text of the same length in which blanks of any width, and underscores between words, are spaces."""
+    if not text.isascii():
+        text = text.translate(_BLANKS)
+    if "_" not in text:
+        return text
+    return _JOINED.sub(lambda run: run[0] if _OF_ADDRESS.search(run[0]) else run[0].replace("_", " "), text)
 
 
 def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:

@@ -59,7 +59,7 @@ def _cpf_length(text: str) -> int:
 
 
 def _card_length(text: str) -> int:
-    """Length of a number of a payment card (16 digits), if the last digit is the check digit by Luhn's method."""
+    """Length of a number of a payment card (16 or 15 digits), if the last digit is the check digit by Luhn's method."""
     digits = re.sub(r"\D", "", text)
     return len(text) * (luhn(digits[:-1]) == digits[-1])
 
@@ -205,9 +205,7 @@ def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
     return _id(f"{kind.lower()}-named-{language}", kind, pattern, (language,), 2, _id_length, words=starts)
 
 
-# A space, also one without a line break, or a hyphen.
-_GAP = r"[ \u00a0\u202f-]"
-_SOCIAL = r"(?i:\b(?:ssn|ss|social\ssecurity|soc\.?\s?sec))"
+_SOCIAL = r"(?i:\b(?:ssn|ss|social\ssecurity|soc\.?\s?sec|social(?=\s?[:#])))"
 
 NUMBER_RULES = (
     *(_named("en", *row) for row in _NAMED_EN),
@@ -265,7 +263,7 @@ NUMBER_RULES = (
     _id(
         "payment-card",
         "ACCOUNT",
-        rf"(?=\d){_FREE}\d{{4}}({_GAP}?)(?:\d{{4}}\1){{2}}\d{{4}}{_END}",
+        rf"(?=\d){_FREE}(?:\d{{4}}([ -]?)(?:\d{{4}}\1){{2}}\d{{4}}|3[47]\d\d([ -]?)\d{{6}}\2\d{{5}}){_END}",
         measure=_card_length,
     ),
     _id(
@@ -294,9 +292,18 @@ NUMBER_RULES = (
         "ssn-named",
         "ssn",
         "SSN",
-        rf"{_SOCIAL}\s?#?(?:\s?(?i:no|number))?(?:\s?\(?(?i:last)\s(?:4|four)(?:\sdigits)?\)?)?[\s.:#]{{0,4}}"
-        rf"(?:[xX*]{{3}}-[xX*]{{2}}-)?"
-        rf"(?P<phi>\d{{3}}{_GAP}?\d{{2}}{_GAP}?\d{{4}}|\d{{4}}){_END}",
+        rf"{_SOCIAL}\s?#?(?:\s?(?i:no|number))?(?:\s?\(?(?i:last)\s(?:4|four)(?:\sdigits)?\)?)?[\s.:#=]{{0,4}}"
+        rf"(?P<phi>\d{{3}}[ .-]?\d{{2}}[ .-]?\d{{4}}|\d{{4}}){_END}",
+        ("en",),
+        2,
+        words=("ss", "soc"),
+    ),
+    # "SSN ending in 6789", and signs for the other digits: "xxx-xx-6789", "*** ** 6789", "xxxxx6789".
+    Rule(
+        "ssn-last-four",
+        "ssn",
+        "SSN",
+        rf"{_SOCIAL}\s?[#:=]{{0,2}}\s?(?:\(?(?i:ends\sin|ending(?:\sin)?)\s|[xX*][xX*\s-]{{4,10}})(?P<phi>\d{{4}}){_END}",
         ("en",),
         2,
         words=("ss", "soc"),

@@ -32,3 +32,6 @@ def test_check_digit_of_a_card():
     assert [span.label for span in find_phi("4111 1111 1111 1111", language="de")] == ["ACCOUNT"]
     assert len(find_phi("4111\u00a01111\u00a01111\u00a01111, SSN 123\u202f45\u202f6789", language="en")) == 2
     assert find_phi("4111 1111 1111 1112", language="de") == []
+    # Cards of 15 digits: the check digit of 37828224631000 is 5.
+    assert len(find_phi("378282246310005, 3782-822463-10005", language="de")) == 2
+    assert find_phi("378282246310006, 3782 822463 10004", language="de") == []

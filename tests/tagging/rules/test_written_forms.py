@@ -63,6 +63,14 @@ FORMS = {
         [example.org/portal]
         SSN [123 45 6789]
         SSN: xxx-xx-[6789]
+        SSN xxx xx [6789]
+        SSN: *** ** [6789]
+        SSN xxxxx[6789]
+        SSN (ends in [6789])
+        SS# ending [6789]
+        last four of her social: [6789]
+        SSN [123.45.6789]
+        SSN=[123456789]
         social security number [123 45 6789]
         DL# [A1234567]
         DL: [A123-4567-8901]
@@ -70,6 +78,8 @@ FORMS = {
         Medicaid # [12345678A]
         plate [ABC 1234]
         card [4111 1111 1111 1111]
+        card [3782 822463 10005]
+        card [378282246310005]
         [4111-1111-1111-1111]
         since [2019-03]
         [2019-03], scan
@@ -381,6 +391,32 @@ def test_a_number_of_years_over_89_is_an_age(language, text):
         assert [plain[span.start : span.end] for span in spans] == [phi]
     shorter = plain.replace("92", "32").replace("95", "32").replace("101", "32")
     assert find_phi(shorter, language=language, recognizers=["age-over-89"]) == []
+
+
+@pytest.mark.parametrize("blank", "\u00a0\u2007\u2009\u202f\u3000_")
+@pytest.mark.parametrize(("language", "text"), [
+    ("en", "at [555 010 0142]"),
+    ("en", "NHS [943 476 5919]"),
+    ("en", "SSN [123 45 6789]"),
+    ("en", "[4111 1111 1111 1111]"),
+    ("en", "[SW1A 1AA] "),
+    ("en", "MRN [1234567] seen"),
+    ("fr", "le [12 mars 2019], [01 42 16 10 02]"),
+    ("fr", "NIR [1 85 05 78 006 084 36]"),
+    ("pt", "Tel. [912 345 678]"),
+    ("es", "Tlf. [609 518 571], el [3 de mayo de 2011]"),
+])  # fmt: skip
+def test_blanks_of_other_widths_and_underscores_are_spaces(language, text, blank):
+    """In raw text, telephone numbers with such blanks stayed, as word processors write them in French."""
+    text, phi = text.replace(" ", blank), [part.split("]")[0] for part in text.replace(" ", blank).split("[")[1:]]
+    text = text.replace("[", "").replace("]", "")
+    assert [text[span.start : span.end] for span in find_phi(text, language=language)] == phi
+
+
+def test_underscores_of_addresses_stay():
+    text = "Mail john_roe@example.org, see https://example.org/a_b, www.example.org/c_d and NM_007294.3, c.68_69delAG"
+    found = [text[span.start : span.end] for span in find_phi(text, language="en")]
+    assert found == ["john_roe@example.org", "https://example.org/a_b", "www.example.org/c_d"]
 
 
 def test_departments_of_corsica():
