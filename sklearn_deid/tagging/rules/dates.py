@@ -25,6 +25,7 @@ _DAY = r"\d{1,2}"
 _DAY_FREE = _FREE + r"(?<![xX×])(?<![xX×]\x1f)"
 _ORDINAL = r"(?:\s?(?i:(?=st|nd|rd|th)[a-z]{2})\b)?"
 
+_AND = r"(?:\s(?:to|and|through|thru|&)\s|&)"
 _FULL = "January February March April May June July August September October November December".split()
 _SHORT = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec".split()
 MONTH = "(?i:" + "|".join([*_FULL, *_SHORT]) + ")"
@@ -47,6 +48,13 @@ _NO_COUNT = (
     r"(?!\s?(?i:times|weeks?|wks?|days?|hours?|hrs?|months?|mos|years?|yrs?|minutes?|mins?)\b)"
     r"(?!(?<=\d-\d)\s?(?:(?i:points?|pillows|liters?|litres?|occasions|episodes|stools|drinks|packs|beers|pounds|lbs"
     r"|blocks|flights|tablets|tabs|pills|puffs|doses|drops)\b|L(?:/|\s(?:of|via|by|on|O\x1f?2|NC|nasal)\b)))"
+)
+
+
+_NO_DAY_BEHIND = r"\s(?i:doses?|strength|power|scale|mm\x1e?hg|tab(?:let)?s?)(?!\w)"
+_ORDINALS = (
+    r"(?:twenty[\s-])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth"
+    r"|(?:thir|four|fif|six|seven|eigh|nine)teenth|twentieth|thirtieth|thirty[\s-]first"
 )
 
 
@@ -92,9 +100,14 @@ def _last_day_length(text: str) -> int:
     return len(text) * (1 <= int(text[-2:].strip("- \x1f\t\n")) <= 31)
 
 
+def _day_first_length(text: str) -> int:
+    """Length of a date that begins with its day, if the day is between 1 and 31."""
+    return len(text) * (1 <= int(re.split(r"\D", text)[0]) <= 31)
+
+
 def _compact_length(text: str) -> int:
-    """Length of a date such as 20190312, if month and day are possible."""
-    return len(text) * _is_day_and_month(int(text[6:]), int(text[4:6]))
+    """Length of a date such as 20190312, if month and day are possible. A time may follow: 201903121430."""
+    return len(text) * _is_day_and_month(int(text[6:8]), int(text[4:6]))
 
 
 def _day_length(text: str) -> int:
@@ -191,7 +204,7 @@ def _in_words(language: str) -> Iterator[Rule]:
     """
     measure = partial(_named_month_length, language=language)
     of = r"\s(?i:d[ei]l?|van)\s"
-    first = rf"(?:{_DAY}(?:\.?-|/|\s(?:{_BETWEEN[language]})\s))?"
+    first = rf"(?:{_DAY}\.?(?:[-/]|\s(?:{_BETWEEN[language]})\s))?"
     # "2.019" is a year behind a month, and a number elsewhere.
     year = rf"(?={_YEAR}|2\.0|1\.9)\d\.?\d{{3}}(?!\d)"
     day_month = (
@@ -213,13 +226,14 @@ DATE_RULES = (
     _date(
         "date-numeric",
         # The score of Apgar has three numbers.
-        rf"{_FREE_OR_SECOND}(?<!(?i:apgar)[\s:])(?<!(?i:apgar):\s){_DAY}\s?([/.-])\s?{_DAY}\s?\1\s?"
+        rf"{_FREE_OR_SECOND}{_DAY}\s?([/.-])\s?{_DAY}\s?\1\s?"
         rf"(?:'?{_YEAR}(?!\d)|['´]?\d{{2}}{_END_OR_SECOND}(?!\.\d))",
         measure=_numeric_length,
+        not_after=r"\b(?i:apgars?)(?:\s(?i:scores?))?(?:\s(?i:of|was|were))?[\s:]{1,2}",
     ),
     _date(
         "date-range",
-        rf"{_FREE}{_DAY}(?:\.|([/.]){_DAY}\1?)?(?:-|(?<=\.)\s-\s){_DAY}([/.]){_DAY}\2(?:{_YEAR}(?!\d)|\d{{2}}{_END}(?!\.\d))",
+        rf"{_FREE}{_DAY}(?:\.|([/.]){_DAY}\1?)?(?:-|(?<=\.)\s-\s|\s(?:al|au|bis|til|tot)\s){_DAY}([/.]){_DAY}\2(?:{_YEAR}(?!\d)|\d{{2}}{_END}(?!\.\d))",
         measure=_range_length,
     ),
     _date(
@@ -246,22 +260,75 @@ DATE_RULES = (
         words=_IN_YEARS,
     ),
     _date(
-        "date-compact", rf"{_FREE}{_YEAR}\d{{4}}(?!\d)(?![-/.]\d)", priority=0, measure=_compact_length, words=_IN_YEARS
+        "date-compact",
+        rf"{_FREE}{_YEAR}\d{{4}}(?:(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?)?(?!\d)(?![-/.]\d)",
+        priority=0,
+        measure=_compact_length,
+        words=_IN_YEARS,
+    ),
+    # "2011-W19-4", "KW 19/2019", "week 19 of 2011"
+    _date(
+        "date-week",
+        rf"{_FREE}{_YEAR}-?\x1f?W\x1f?\d\d(?:-?[1-7])?(?!\w)"
+        rf"|\b(?i:kw|week|uke|semaine|semana|settimana)\s?\d{{1,2}}(?:/|\s(?:(?i:of|van|av|de|del|du)\s)?){_YEAR}(?!\d)",
+        words=_IN_YEARS,
+    ),
+    # The month in Roman numerals: "12.V.2019", "12-XI-19"
+    _date(
+        "date-roman-month",
+        rf"{_FREE}{_DAY}\s?([./-])\s?(?:IX|IV|VI{{0,3}}|XI{{0,2}}|I{{1,3}})\s?\1\s?(?:{_YEAR}|\d\d){_END}",
+        measure=_day_first_length,
+        words=("i", "v", "x"),
     ),
     _date(
         "date-month-and-day-in-figures",
         # "from 8/10 to 3/10" are scores.
-        rf"\b(?i:on|since|from|until|by|through|dated?|admitted|seen|discharged)\s(?!\d{{1,2}}/10\sto\s\d{{1,2}}/10\b)"
+        rf"\b(?i:(?:on|since|from|until|by|through|admitted|seen|discharged)\s|(?:dated?|dos)[\s:]{{1,2}}"
+        rf"|between\s(?=\d{{1,2}}/\d{{1,2}}\sand\s\d{{1,2}}/\d{{1,2}}(?!\d|{_NO_DAY_BEHIND})))(?!\d{{1,2}}/10\s(?:to|and)\s\d{{1,2}}/10\b)"
         rf"(?P<phi>\d{{1,2}}[/-]\d{{1,2}})(?![\d/-])(?!\.\d){NO_UNIT}{_NO_COUNT}",
         "en",
         measure=_numeric_length,
         words=("/", "-"),
         # "on 3/4 strength formula", "on 7/10 scale", "by 10/20 mmHg"
-        not_before=r"\s(?i:doses?|strength|power|scale|mm\x1e?hg|tab(?:let)?s?)(?!\w)",
+        not_before=_NO_DAY_BEHIND,
+    ),
+    # The second day of "from 5/12 to 5/14"
+    _date(
+        "date-second-in-figures",
+        rf"(?=\d)(?<=\s)\d{{1,2}}/\d{{1,2}}(?![\d/-])(?!\.\d){NO_UNIT}{_NO_COUNT}",
+        "en",
+        measure=_numeric_length,
+        words=("/",),
+        after=r"\b(?i:from|between)\s\d{1,2}/(?!10\s)\d{1,2}\s(?i:to|and|until|till|through|thru)\s",
+        not_before=_NO_DAY_BEHIND,
+    ),
+    # "May 12 to 14, 2011", "12th to 14th May": a range of days, or two days
+    _date(
+        "date-month-days",
+        rf"\b{MONTH}\.?\s{_DAY}{_ORDINAL}{_AND}{_DAY}{_ORDINAL}(?!\d)"
+        rf"(?:,?\s{_YEAR}(?!\d)|(?=[,;)]|\.?\s{{0,2}}\Z|\.\s|\s(?:for|with|at|in|due|when|after|during|the)\b))",
+        "en",
+        measure=_day_length,
+        words=_IN_MONTHS,
+    ),
+    _date(
+        "date-days-month",
+        rf"{_DAY_FREE}{_DAY}{_ORDINAL}{_AND}{_DAY}{_ORDINAL}(?:\sof\s|\s){MONTH}\b(?:,?\s{_YEAR})?(?!\d)",
+        "en",
+        measure=_day_length,
+        words=_IN_MONTHS,
+    ),
+    _date(
+        "date-ordinal-of-month",
+        rf"\b(?i:{_ORDINALS})\sof\s{MONTH}\b(?:,?\s{_YEAR})?(?!\d)",
+        "en",
+        measure=_day_length,
+        needs="oO",
+        words=_IN_MONTHS,
     ),
     _date(
         "date-month-day",
-        rf"\b{MONTH}\.?\s{{0,2}}{_DAY}{_ORDINAL}(?:\s?-\s?{_DAY}(?!\d))?"
+        rf"\b{MONTH}(?:\.?\s{{0,2}}|\sthe\s){_DAY}{_ORDINAL}(?:\s?-\s?{_DAY}(?!\d))?"
         rf"(?:,?\s{{0,2}}{_YEAR}|/\d{{2}}(?![\d/])|,?{_SHORT_YEAR})?(?!\d)",
         "en",
         measure=_day_length,
@@ -269,7 +336,8 @@ DATE_RULES = (
     ),
     _date(
         "date-day-month",
-        rf"{_DAY_FREE}(?:\d{{1,2}}(?:st|nd|rd|th)?[-/])?{_DAY}{_ORDINAL}(?:\s(?:of|day of)\s|[\s./-]{{0,2}}){MONTH}\b"
+        rf"{_DAY_FREE}(?:\d{{1,2}}\x1f?(?:st|nd|rd|th)?[-/])?{_DAY}{_ORDINAL}"
+        rf"(?:\s(?:of|day of)\s|[\s./-]{{0,2}}){MONTH}\b"
         rf"(?:[\s,./-]{{0,2}}{_YEAR}|[\x1f/-]?\d{{2}}|\.?{_SHORT_YEAR})?(?!\d)",
         "en",
         measure=_day_length,
@@ -305,9 +373,10 @@ DATE_RULES = (
     ),
     _date(
         "date-season",
-        rf"\b(?i:spring|summer|fall|autumn|winter|christmas|easter)\s(?:of\s)?{_YEAR}(?:[/-](?:{_YEAR}|\d{{2}}))?(?!\d)",
+        rf"\b(?i:spring|summer|fall|autumn|winter|christmas|easter|thanksgiving|halloween|new\syear'?s(?:\s(?:day|eve))?)"
+        rf"(?:\s(?:of\s|')?{_YEAR}(?:[/-](?:{_YEAR}|\d{{2}}))?|\s?'\d\d)(?!\d)",
         "en",
-        words=("spring", "summer", "fall", "autumn", "winter", "christmas", "easter"),
+        words=("spring", "summer", "fall", "autumn", "winter", "christmas", "easter", "thanksgiving", "hallow", "new"),
     ),
     _date(
         "date-month-year-in-figures",

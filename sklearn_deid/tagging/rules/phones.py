@@ -15,7 +15,7 @@ from .rule import LANGUAGES, Rule, word_starts
 # The first character is looked for first: that takes a fraction of the time of looking back from each character.
 _FREE = r"(?=[\d+(])(?<!\d)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
-_US = r"(?:\+?1[-. ])?(?:\(\d{3}\)\s{0,2}|\d{3}[-. ])\d{3}[-. ]\d{4}"
+_US = r"(?:\+?1[-. ])?(?:\(\d{3}\)(?:\s{0,2}|\s?-\s?)|\d{3}[-. ])\d{3}(?:[-. ]|\s-\s)\d{4}"
 _US_LOCAL = r"\d{3}[-.]\d{4}"
 _ES = (
     r"(?:(?:34|0034)[ .-]?)?"
@@ -49,14 +49,18 @@ _ANY = r"[+(]{0,2}\d[\d ()./-]{5,18}\d"
 # Forms of numbers of a country, without a word before them: with the first 0, or in the groups of the country.
 _FORMS = {
     "de": r"\(?0[1-9]\d{1,4}\)?[ /-]{1,3}\d{2,8}(?:[ -]\d{2,5}){0,2}",
-    "fr": r"0[1-9](?P<gap>[ .-]?)\d{2}(?:(?P=gap)\d{2}){3}|0[1-9] \d{4} \d{4}",
+    "fr": r"0[1-9](?P<gap>[ ./-]?)\d{2}(?:(?P=gap)\d{2}){3}|0[1-9] \d{4} \d{4}"
+    # Belgium and Switzerland
+    r"|0\d{1,2}[ /]\d{3}[ .]\d{2}[ .]\d{2}|04\d{2}[ /]\d{2}[ .]\d{2}[ .]\d{2}",
     "nb": r"[2-9]\d(?: \d{2}){3}|[49]\d{2} \d{2} \d{3}",
     "it": r"0\d{1,3}[ /-]\d{5,8}|3\d{2}[ ./-]?\d{6,7}|3\d{2} \d{2} \d{2} \d{3}|3\d{2}[ .-]\d{3}[ .-]\d{4}",
     "pt": r"(?:2\d|9[1236]|[238]\d{2}|9[1236]\d)[ .]\d{3}[ .]\d{2,3}(?:[ .]?\d{2})?|9[1236]\d{7}"
     r"|(?:\(\d{2}\)\s?|\d{2} )9?\d{4}-\d{4}",
-    "nl": r"0[1-9]\d{0,2}[ -]\d{3}[ ]?\d{2}[ ]?\d{2}|06(?:[ -]?\d{2}){4}|0[1-9]\d{8}",
+    "nl": r"0[1-9]\d{0,2}[ -]\d{3}[ ]?\d{2}[ ]?\d{2}|06(?:[ -]?\d{2}){4}|0[1-9]\d{8}"
+    # Belgium
+    r"|0\d{1,2}/\d{3}[ .]\d{2}[ .]\d{2}|04\d{2}[ /]\d{2}[ .]\d{2}[ .]\d{2}",
 }
-_ABROAD = r"(?:\+|\b00)[1-9]\d{0,2}[ .-]?\(?\d[\d ()./-]{5,14}\d"
+_ABROAD = r"(?:\+|\b00 ?)[1-9]\d{0,2}[ .-]?\(?\d[\d ()./-]{5,14}\d"
 
 
 def _phone(name: str, pattern: str, *more: Any, **settings: Any) -> Rule:
@@ -97,9 +101,15 @@ def _seven_to_thirteen_digits(text: str) -> int:
     return len(text) * (7 <= len(re.findall(r"\d", text)) <= 13)
 
 
+def _length_with_country(text: str) -> int:
+    """Length of a number with the code of a country: 7 to 15 digits, behind "+" or "00"."""
+    digits = re.sub(r"\D", "", text)
+    return len(text) * (7 <= len(digits) - 2 * digits.startswith("00") <= 15)
+
+
 PHONE_RULES = (
     _phone("phone-us", _FREE + _US + r"(?:,?\s(?i:x|ext\.?|extension)\s?\d{1,6})?" + _END, ("en",)),
-    _phone("phone-uk", rf"{_FREE}\(?0[1-9]\d{{1,3}}\)?[ -]\d{{3,4}}[ -]?\d{{3,4}}{_END}", ("en",), 0),
+    _phone("phone-uk", rf"{_FREE}(?:\(?0[1-9]\d{{0,3}}\)?[ -]\d{{3,4}}[ -]?\d{{3,4}}|07\d{{9}}){_END}", ("en",), 0),
     _phone(
         "phone-named-en",
         rf"(?i:\b(?:{_NAMES_EN}))\b{_SIGN}(?P<phi>{_ANY}){_END}",
@@ -111,7 +121,7 @@ PHONE_RULES = (
     _phone("phone-us-local", _FREE + _US_LOCAL + _END + r"(?!\.\d)", ("en",), priority=0),
     _phone(
         "phone-us-extension",
-        r"(?i:\b(?:ext|extension|x|pager|beeper|phone|tel|call)\b|\bx(?=\d))\s?[.:]?\s?#?(?P<phi>\d{4,5})"
+        r"(?i:\b(?:ext|extension|x|pager|beeper|bleep|phone|tel|call)\b|\bx(?=\d))\s?[.:]?\s?#?(?P<phi>\d{4,5})"
         r"(?!\d)(?![-./]\d)",
         ("en",),
         priority=2,
@@ -120,7 +130,7 @@ PHONE_RULES = (
         "fax-us",
         "phone",
         "FAX",
-        rf"(?i:\bfax(?:ed)?)(?:\s?(?i:no|number|to))?[\s.:#]{{0,4}}(?P<phi>{_US}|{_US_LOCAL}){_END}",
+        rf"(?i:\bfax(?:ed)?)(?:\s?(?i:no|number|to))?[\s.:#]{{0,4}}(?P<phi>{_US}|{_US_LOCAL}|\d{{10}}){_END}",
         ("en",),
         priority=2,
         words=("fax",),
@@ -144,7 +154,7 @@ PHONE_RULES = (
         _seven_to_thirteen_digits,
         words=("fax",),
     ),
-    _phone("phone-abroad", rf"(?=[+0])(?<![\w+]){_ABROAD}{_END}", LANGUAGES, 1, _seven_to_thirteen_digits),
+    _phone("phone-abroad", rf"(?=[+0])(?<![\w+])(?<!\d[.,]){_ABROAD}{_END}", LANGUAGES, 1, _length_with_country),
     *(rule for language in _FORMS for rule in _phones_of(language)),
     *map(_ward_phone, _WARD_PHONES),
 )
