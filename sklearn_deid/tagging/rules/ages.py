@@ -17,7 +17,7 @@ _SPELLED = rf"(?:(?i:{'|'.join(_TENS)})(?:[ -](?i:{'|'.join(_ONES)}))?|(?i:{'|'.
 # The number is no part of a decimal number, a fraction, a date or a range.
 _FREE = r"(?<![\d.,/-])"
 _YEARS_OLD = (
-    r"(?:[\s-]{0,2}(?i:years?|yrs?|yr|y)[\s.-]{0,2}/?\s?(?i:old|o)\b|\s?(?i:yo|y\.o|y/o|yrs?|years? of age)\b"
+    r"(?:[\s-]{0,2}(?i:years?|yrs?|yr|y)[\s.-]{0,2}/?\s?(?i:old|o)\b|\s?(?i:yo|y\.o|y/o|years? of age)\b"
     r"|\s?-?\s?(?i:year)\s?-\s?(?i:old)|\s?(?i:years?|yr)\s(?i:olds)\b)"
 )
 _MONTHS_OLD = r"[\s-]{0,2}(?i:months?|mos?|weeks?|wks?|days?)[\s-]{1,2}(?i:old|o)\b"
@@ -28,6 +28,16 @@ _WHO_WORDS = (
 _WHO = rf"(?i:\b(?:{_WHO_WORDS}))"
 _UNIT_ES = r"\s{1,2}(?i:años?|meses|mes|semanas?|d[íi]as?)\b"
 _NUMBER_ES = r"(?:\d{1,3}|(?i:un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince))"
+# "for 20 yrs", "1 ppd x 30 yrs" and "10 yrs ago" are durations.
+_BEFORE_DURATION = (
+    r"(?:[x×~<>≥≤]|\b(?i:for|over|past|last|next|first|every|q|within|in|than|after|before|since|another|smok\w{2,3}|ppd"
+    r"|married|sober|abstinent|clean|quit|history of|duration of)(?:\s(?i:the|about|almost|nearly|at least|approx"
+    r"|past|last|next|first))?)\s{0,2}"
+)
+_BEHIND_DURATION = (
+    r"\s(?i:ago|prior|previous\w{0,2}|earlier|later|before|after|since|follow|f/u|survival|hx|history|smok|duration|out"
+    r"|of\s(?!age)|sobriety|and\scount)|\s?[-–]?\s?(?i:pack)"
+)
 # A duration has the form of an age: "5 años de evolución".
 _NO_DURATION = r"(?!\s(?i:de (?:evoluci|duraci|seguimi|tratami|antig)|despu|antes|m[áa]s tarde|previos?|atr[áa]s))"
 
@@ -88,12 +98,16 @@ _NO_TEMPERATURE = "".join(
     + [rf"(?<!\b(?i:{word})\s)" for word in ("temp", "temperature", "tmax", "fever")]
     + [rf"(?<!\b(?i:{word})\s(?i:of|to|at|is)\s)" for word in ("temp", "temperature", "fever", "fevers", "febrile")]
     + [rf"(?<!\b(?i:{word})\s(?i:was)\s)" for word in ("temp", "temperature", "tmax")]
+    + [rf"(?<!\b(?i:{word})\s(?i:up\sto)\s)" for word in ("temp", "temps", "temperature", "tmax", "fever", "fevers")]
 )
 # "ICD-10 F32.1", if it is not known whether spaces stood around the hyphen.
 _NO_ACRONYM = r"(?<![A-Z]\x1f-\x1f)"
 # "T 95F, HR 80" begins a row of vital signs.
 _NO_VITAL_SIGNS = r"(?!(?<=\b[Tt]\s)(?:9\d|10\d)\s?F[\s,;/]{1,3}(?i:hr|bp|p|rr|r|spo2|sao2|o2|sats?|pulse|resp)\b)"
-_NO_SIZE_AFTER = rf"(?!(?<=F)\s(?i:{'|'.join(_DEVICES)}|(?:dual|double|triple)\slumen))"
+_NO_SIZE_AFTER = (
+    rf"(?!(?<=F)\s(?i:{'|'.join(_DEVICES)}|(?:dual|double|triple)\slumen|chest\stube|bougie|jp\b|blake|pleur))"
+)
+_NO_AMOUNT = r"(?!(?<=M)\s(?i:solution|nacl|kcl|hcl|naoh|cells|copies|units|steps)\b)"
 # "potassium 5 M" and "pN1 M" look like a child's age, which therefore needs a verb behind it.
 _CHILD = (
     r"(?<![TNM])(?<![TNM]\x1f)\d(?=\s?[FM]\s(?:with|who|w/|presents|presenting|presented|here|admitted|c/o|s/p|h/o)\b)"
@@ -126,7 +140,7 @@ _AGES = {
     "de": (
         r"alter(?:\svon)?",
         "von|mit",
-        r"j[äa]e?hrig\w{0,2}|j\.(?=\s?[A-Z])|(?:jahre|monate|wochen|tage)\salt\w{0,2}|\.?\s?lebensjahr|\.?\s?lj",
+        r"j[äa]e?hrig\w{0,2}|j[äa]e?hr\.|j\.(?=\s?[A-Z])|(?:jahre|monate|wochen|tage)\salt\w{0,2}|\.?\s?lebensjahr|\.?\s?lj",
         "jahren?|j|a",
     ),
     "fr": (r"[âa]g[ée]e?s?(?:\sde)?|[âa]ge", "de", r"ans\sd'[âa]ge", "ans?"),
@@ -200,10 +214,18 @@ def _ages_of(language: str) -> tuple[Rule, ...]:
 _ALL = (
     _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en", words=("y",)),
     _age(
+        "age-yrs",
+        rf"{_FREE}(?P<phi>\d{{1,3}})\s?(?i:yrs?)\b",
+        "en",
+        words=("yr",),
+        not_after=_BEFORE_DURATION,
+        not_before=rf"\s?(?i:yrs?){_BEHIND_DURATION}",
+    ),
+    _age(
         "age-and-sex",
         # The digit first: at each other character, all these look-behinds would be tried.
         rf"(?=\d){_FREE}{_NO_ACRONYM}{_NO_SIZE_BEFORE}(?:(?!(?:9\d|10\d)\s?F\b)|{_NO_TEMPERATURE}){_NO_VITAL_SIGNS}(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))(?:\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)|\s?/\s?[FM])\b(?![-.]\w)"
-        rf"{_NO_SIZE_AFTER}",
+        rf"{_NO_SIZE_AFTER}{_NO_AMOUNT}",
         "en",
         priority=0,
     ),

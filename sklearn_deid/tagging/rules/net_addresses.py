@@ -84,6 +84,7 @@ NET_RULES = (
         r"(?=\d{1,3}\.)(?<!\d)(?<!\d\.)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\d)(?!\.\d)",
         priority=3,
         measure=_ip_length,
+        not_after=r"\b(?i:v|vers?|version|firmware|release|build)[\s.:]{1,2}",
     ),
     Rule(
         "ip-address-6",

@@ -22,7 +22,11 @@ _UNITS = (
     r"|dagen|weeks?|weken|wks?|semanas?|semaines?|wochen?|uker|settimane|months?|mos?|meses|mois|monate?n?|m[åa]neder|mesi"
     r"|maanden|patients?|subjects?|cases|people|sesiones|sess\w{1,2}es|sessions?|s[ée]ances?|[ap]\.?m|ra|on|x"
 )
-_VALUE = rf"[\d/%°^]|[.,:-]\d|\s?-\s?\d|\s?(?:(?:(?i:{_UNITS})|[FC])(?![^\W\d_])|%)"
+_VALUE = (
+    rf"[\d/%°^]|[.,:-]\d|\s?-\s?\d|\s?(?:(?:(?i:{_UNITS})|[FC])(?![^\W\d_])|%)"
+    # "The leg was turned 90 to the left."
+    r"|\s(?i:(?:counter-?)?clockwise|to(?:wards?)?\s(?:(?:the|his|her)\s)?(?:left|right|front|back))\b"
+)
 _PEOPLE = (
     r"(?:patient|pt|mother|father|mom|mum|dad|wife|husband|spouse|sister|brother|aunt|uncle|grand(?:ma|pa|mother|father)"
     r"|gm|gf|man|woman|lady|gentleman)"
@@ -33,7 +37,7 @@ _BEHIND_Y = (
     rf"\.?\s{{0,2}}\Z|\s?[,;):]|\.\s|\s?-\s?[^\W\d_]|\s(?:{_SEX}|w|s|[chpr]/o|with|who|whose|from|in|at|on|admitted"
     r"|present\w{1,3}|seen|brought|found|fell|fallen|liv(?:es|ing)|here|hispanic|white|black|african|caucasian|asian|right"
     r"|left|veteran|widow\w{0,3}|resident|retired|transferr?ed|referred|complain\w{1,3}|status|known|has|had|is|was|for"
-    r"|and|dob|rhd|aa[mf])\b"
+    r"|and|dob|rhd|aa[mf]|hr|bp|rr|pulse|chf|copd|cad|ckd|esrd|htn|afib|dementia)\b|\st:?\s(?:9[5-9]|10[0-5])\.\d"
 )
 _ROOM = r"(?i:\b(?:room|rm|bed|bay|ward|unit|cubicle|suite|apt|no|hr|rr|pulse)\b[\s.:]{0,2}|#\s?)"
 
@@ -158,6 +162,22 @@ def _in_words(language: str) -> str:
     return _WORDS[language].replace("{ones}", ones).replace("{teens}", teens)
 
 
+# The first letter of the word for years. "100 J" and "95 a 110" are values.
+_LETTERS_OF_YEARS = {
+    "de": r"J(?:\.(?!\d)|(?=,?\s?[mw]\b))",
+    "es": r"a(?=[,;.)])",
+    "fr": r"a(?=[,;.)])",
+    "pt": r"a(?=[,;.)])",
+    "nl": r"j(?![\w/])",
+}
+
+
+def _with_letter(language: str) -> Rule:
+    """Rule for a high age before the first letter of the word for years."""
+    pattern = rf"{_FREE}(?P<phi>9[1-9]|1[01][1-9])[ \x1f]?{_LETTERS_OF_YEARS[language]}"
+    return _old(f"age-old-letter-{language}", language, pattern, not_after=r"\b(?:mit|met|con|avec|com|je|de)\s")
+
+
 def _old_in(language: str) -> tuple[Rule, ...]:
     """Rules for high ages that all languages have."""
     words, after = _in_words(language), _AFTER[language].replace(" ", r"\s")
@@ -265,7 +285,7 @@ _ENGLISH = (
         not_before=_VALUE,
     ),
 )
-_ALL = (*_ENGLISH, *(rule for language in _AFTER for rule in _old_in(language)))
+_ALL = (*_ENGLISH, *map(_with_letter, _LETTERS_OF_YEARS), *(rule for language in _AFTER for rule in _old_in(language)))
 OLD_AGE_RULES = (
     *_ALL,
     *(replace(rule, name=f"{rule.name}-over-89", family="age-over-89") for rule in _ALL),

@@ -27,16 +27,20 @@ AGES = {
         [93] y from home
         [93] y who fell | [93] y c/o pain | [93] y: frail | [93] y RHD | [93] y AAF | [93] y right-handed
         [93] y in distress
+        [95] y HR 80 | [95] y BP 120/80 | [93] y T 98.6 | [93] y RR 18 | [95] y CHF | [95] y dementia
+        she turned [95] and moved to the left wing
         mother died at [95] | died at the age of [95] | lived to be [99] | lived to [101] | father (d. [95])
     """,
     "es": """
         [noventa y cinco] años | [cien] años | [ciento dos] años | una [nonagenaria] | paciente [centenario]
+        mujer, [92]a, con | ([92]a)
         cumplió [95] en | falleció a los [95] | murió con [95] | su [95] cumpleaños | su [95]º cumpleaños | M/[95]
         Mujer de [95 años] | edad [95 años] | edad de [95]
     """,
     "de": """
         eine [fünfundneunzig]jährige | [Neunzig]jährige Patientin | [neunzig] Jahre alt | [hundertzwei] Jahre
         Anfang [90], lebt | Mitte [neunzig] | verstarb mit [95] | eine [Neunzigerin] | w/[95]
+        [95] J., w | [95]J. w | [92] J, m | [103] J. alt | Pat. [95]jähr.
         [95]-jährige | [95] Jahre | im Alter von [95] | [101] Jahre
     """,
     "fr": """
@@ -58,6 +62,7 @@ AGES = {
     """,
     "nl": """
         [vijfennegentig] jaar | [negentig]jarige | [honderd] jaar | [negentiger] | [95]ste verjaardag | [95]e verjaardag
+        [92] j. | vrouw, [92]j, | [92] j oud
         overleden op [95] | V/[95] | [95] jaar | [95]-jarige
     """,
 }
@@ -71,6 +76,8 @@ VALUES = """
     one hundred percent | one hundred mg | ninety degrees | 92 male patients | 100 women | died at 10:30
     died at 95 minutes | died at 12 weeks | lives at 95 Elm | gestational age of 36 weeks | bone age of 12
     100+ WBC | mother, 95/60 | mother 95 kg | Female 95 kg | F/100 mg | FM/95 | she was 95 on 2L | Pt: 95, 120/80
+    turned 90 to the left | turned 90 to her right side | turned 90 clockwise | 95 y T 36.5 | de 92 a 110 | 92 a casi
+    mit 95 J. | mit 200 J. | 100 J. | 95 J
     cent mg | cem por cento | cien por cien | mit 100 J | mit 95 mg | Hundertstel | centenas | 100 % | PT 95
     glucemias de 95 y 110 mg/dl | TA de 110 y FC de 90 | S100 y CD99 | entre 95 y la saturación
     de 100 y posteriormente | cumplió 100 sesiones | fez 100 sessões

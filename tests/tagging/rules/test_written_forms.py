@@ -23,6 +23,25 @@ FORMS = {
         on [thursday]
         in [january]
         winter [2018/2019]
+        [2011-W19-4]
+        week [19 of 2011]
+        [20110512143000]
+        [12.V.2011]
+        [12-XI-11]
+        [May the 12th]
+        [12 to 14 May 2011]
+        [12th-14th May]
+        [12 & 13 May 2011]
+        [May 12 to 14, 2011]
+        on [May 12 and 13].
+        from [5/12] to [5/14]
+        between [5/12] and [5/14]
+        the [twelfth of May]
+        Date: [5/12]
+        DOS: [5/12]
+        [Thanksgiving 2018]
+        [New Year's Day 2011]
+        [Fall '11]
         [Christmas 2018]
         [45] year olds
         age=[45]
@@ -36,6 +55,13 @@ FORMS = {
         [45] / M
         Tel: [020 7946 0123]
         [+44 20 7946 0123]
+        [0044 20 7946 0123]
+        [+1 555 010 0142]
+        [02 9876 5432]
+        [(01) 234 5678]
+        [(555) - 010 - 0142]
+        fax [5550100142]
+        bleep [1234]
         [07700 900123]
         [(020) 7946 0123]
         [+1-555-010-0142] [x123]
@@ -92,6 +118,8 @@ FORMS = {
         del [3 al 5 de mayo de 2019]
         [01/02/2019]-[05/02/2019]
         el [12/03]
+        del [12 al 14/05/2019]
+        [12/V/2019]
         [3/mayo/2019]
         [3 may 2019]
         [03-MAY-2019]
@@ -124,9 +152,13 @@ FORMS = {
     """,
     "de": """
         [01.02.2019]-[05.02.2019]
+        [0049 30 12345678]
+        [00 49 461 708223]
         [01.02.]-[05.02.2019]
         [01.02. - 05.02.2019]
         [12.-14.03.2019]
+        KW [19/2019]
+        [12.V.2019]
         [03.2019]
         [12.3.´19]
         [54] LJ
@@ -159,6 +191,12 @@ FORMS = {
         [01/02/2019]-[05/02/2019]
         du [12 au 14 mars 2019]
         le [12/03]
+        du [12 au 14/05/2019]
+        [01/42/16/10/02]
+        [02 123 45 67]
+        [0475/12.34.56]
+        [022 345 67 89]
+        [00 33 1 42 16 10 02]
         [03-2019]
         H [54] ans
         Mme X, [54] ans
@@ -175,6 +213,8 @@ FORMS = {
         [01.02.2019]-[05.02.2019]
         [12.-14.03.2019]
         den [12/3]
+        [uke 19 2019]
+        [0047 912 34 567]
         [12/3-19]
         [12/3-2019]
         [3. mai -19]
@@ -197,6 +237,8 @@ FORMS = {
         [01/02/2019]-[05/02/2019]
         dal [3 al 5 maggio 2019]
         il [12/03]
+        [12/V/2019]
+        [0039 06 12345678]
         aa [54]
         paziente di [54] aa
         donna [54] a.
@@ -216,6 +258,7 @@ FORMS = {
         [01/02/2019]-[05/02/2019]
         de [3 a 5 de maio de 2019]
         em [12/03]
+        [0055 11 91234-5678]
         [03/mai/2019]
         [jan/19]
         doente do sexo feminino, [54] anos
@@ -245,6 +288,8 @@ FORMS = {
         van [3 tot 5 mei 2019]
         op [12-03]
         op [12/3]
+        [12 tot 14.5.2019]
+        [02/123.45.67]
         dd [12-3]
         [3 mei '19]
         [05-2019]
@@ -317,7 +362,14 @@ def test_doses_scores_and_measures_stay(language):
     ("pain from 8/10 to 3/10", "en"),
     ("on 3/4 strength formula, on 1/2 dose, pain on 7/10 scale, up by 10/20 mmHg, on 1/2 tab, since 3/5 power", "en"),
     ("Dec 2 mg, may 3 times, march 5 miles, dec 5 points".lower(), "en"),
-    ("Apgar 9/10/10, Apgar: 8/9/10", "en"),
+    ("Apgar 9/10/10, Apgar: 8/9/10, Apgars 8/9/10, Apgar scores were 8/9/10", "en"),
+    ("HTN for 20 yrs, DM x 15 yrs, 1 ppd x 30 yrs, 10 yrs ago, for the last 10 yrs, smoked 20 yrs, q 2 yrs", "en"),
+    ("5 yr follow up, 5 yr survival, in 3 yrs, 20 yrs of smoking, sober 20 yrs, 5 yrs prior, over 20 yrs", "en"),
+    ("temp up to 101 F, 24 F chest tube, 30 F bougie, 12 M solution, 37 M cells", "en"),
+    ("version 10.2.1.5, v. 10.2.1.5", "en"),
+    ("between 8/10 and 3/10, between 3/5 and 4/5 strength, grade 2/VI/VI, class II/IV, week 19", "en"),
+    ("first of march, second of all, new year's resolution, fall 12, 2011W1234, 2.00 123 4567", "en"),
+    ("12 bis 14 Tage, KW 19", "de"),
     ("rs12345 Mutación", "es"),
     ("en el 1/3 medio, día 1/21", "es"),
     ("al 1/3 medio", "it"),
@@ -346,6 +398,9 @@ def test_text_of_the_same_look_stays(text, language):
     ("on 3/4 L arm, on 3/4 AM, on 3-4 he", ["3/4", "3/4", "3-4"]),
     ("MRN 1234567 g-tube, fax 555-010-0142 cc: Dr, MRN 123456 kg", ["1234567", "555-010-0142", "123456"]),
     ("a 98F with pain, Smith, T 95F", ["98", "95"]),
+    ("45 yr male, age 45 yrs, pt is 45 yrs, 45 yrs. Roe, 45 yrs of age", ["45"] * 5),
+    ("24 F chest pain, 12 M with, on 8/9/10", ["24", "12", "8/9/10"]),
+    ("May 12 to 14 patients, May 12 and 3 days later", ["May 12", "May 12"]),
     ("Mar-04-2019, Mar/04/19", ["Mar-04-2019", "Mar/04/19"]),
     # Correcting scanner errors, these letters were digits.
     ("K1A 0B1, M5V 2S6, H2Z 1B4", ["K1A 0B1", "M5V 2S6", "H2Z 1B4"]),
@@ -417,6 +472,12 @@ def test_underscores_of_addresses_stay():
     text = "Mail john_roe@example.org, see https://example.org/a_b, www.example.org/c_d and NM_007294.3, c.68_69delAG"
     found = [text[span.start : span.end] for span in find_phi(text, language="en")]
     assert found == ["john_roe@example.org", "https://example.org/a_b", "www.example.org/c_d"]
+
+
+def test_days_before_the_last_day_of_a_german_date():
+    """The first day of two stayed: "12. bis" is no end of the day's sentence in raw text."""
+    for text in ("12. bis 14. Mai 2019", "12. und 13. Mai 2019", "12./13. Mai 2019", "12. bis 14.5.2019"):
+        assert [text[span.start : span.end] for span in find_phi(text, language="de")] == [text]
 
 
 def test_departments_of_corsica():
