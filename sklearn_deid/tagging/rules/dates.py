@@ -26,8 +26,15 @@ _DAY_FREE = _FREE + r"(?<![xX×])(?<![xX×]\x1f)"
 _ORDINAL = r"(?:\s?(?i:(?=st|nd|rd|th)[a-z]{2})\b)?"
 
 _AND = r"(?:\s(?:to|and|through|thru|&)\s|&)"
+# The second day of "May 12 to 14, 2011", but not "May 12 and 3 days later"
+_AND_DAY = (
+    rf"\s(?:to|and)\s(?=\d\d?(?:,?\s{_YEAR}(?!\d)|[,;)]|\.?\s{{0,2}}\Z|\.\s"
+    r"|\s(?:for|with|at|in|due|when|after|during|the)\b))"
+)
 _FULL = "January February March April May June July August September October November December".split()
 _SHORT = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec".split()
+# The first three letters of a month take a fraction of the time of 23 names. The first letter may be a long s.
+_MONTH_START = r"\b(?=[jfmasondJFMASOND\u017f][aepucoAEPUCO][nbrylgptvcNBRYLGPTVC])"
 MONTH = "(?i:" + "|".join([*_FULL, *_SHORT]) + ")"
 # Parts of these names, for a quick look whether a text has one.
 _IN_MONTHS = tuple(name[:3].lower() for name in _SHORT) + ("may",)
@@ -52,10 +59,6 @@ _NO_COUNT = (
 
 
 _NO_DAY_BEHIND = r"\s(?i:doses?|strength|power|scale|mm\x1e?hg|tab(?:let)?s?)(?!\w)"
-_ORDINALS = (
-    r"(?:twenty[\s-])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth"
-    r"|(?:thir|four|fif|six|seven|eigh|nine)teenth|twentieth|thirtieth|thirty[\s-]first"
-)
 
 
 def _is_day_and_month(a: int, b: int) -> bool:
@@ -266,19 +269,25 @@ DATE_RULES = (
         measure=_compact_length,
         words=_IN_YEARS,
     ),
-    # "2011-W19-4", "KW 19/2019", "week 19 of 2011"
+    # "2011-W19-4"
     _date(
         "date-week",
-        rf"{_FREE}{_YEAR}-?\x1f?W\x1f?\d\d(?:-?[1-7])?(?!\w)"
-        rf"|\b(?i:kw|week|uke|semaine|semana|settimana)\s?\d{{1,2}}(?:/|\s(?:(?i:of|van|av|de|del|du)\s)?){_YEAR}(?!\d)",
+        r"[12](?<!\d\d)(?<=(?=19|20).)\d{3}-?\x1f?W\x1f?\d\d(?:-?[1-7])?(?!\w)",
+        needs="W",
+    ),
+    # "KW 19/2019", "week 19 of 2011"
+    _date(
+        "date-week-named",
+        rf"\d(?<=\s\d)\d?(?:/|\s(?:(?i:of|van|av|de|del|du)\s)?){_YEAR}(?!\d)",
         words=_IN_YEARS,
+        after=r"\b(?i:kw|week|uke|semaine|semana|settimana)\s",
     ),
     # The month in Roman numerals: "12.V.2019", "12-XI-19"
     _date(
         "date-roman-month",
-        rf"{_FREE}{_DAY}\s?([./-])\s?(?:IX|IV|VI{{0,3}}|XI{{0,2}}|I{{1,3}})\s?\1\s?(?:{_YEAR}|\d\d){_END}",
+        rf"\d(?<!\d\d)(?<!\d[-./]\d)\d?\s?([./-])\s?(?:IX|IV|VI{{0,3}}|XI{{0,2}}|I{{1,3}})\s?\1\s?(?:{_YEAR}|\d\d){_END}",
         measure=_day_first_length,
-        words=("i", "v", "x"),
+        needs="IVX",
     ),
     _date(
         "date-month-and-day-in-figures",
@@ -295,40 +304,25 @@ DATE_RULES = (
     # The second day of "from 5/12 to 5/14"
     _date(
         "date-second-in-figures",
-        rf"(?=\d)(?<=\s)\d{{1,2}}/\d{{1,2}}(?![\d/-])(?!\.\d){NO_UNIT}{_NO_COUNT}",
+        rf"\d(?<=\s\d)\d?/\d{{1,2}}(?![\d/-])(?!\.\d){NO_UNIT}{_NO_COUNT}",
         "en",
         measure=_numeric_length,
         words=("/",),
         after=r"\b(?i:from|between)\s\d{1,2}/(?!10\s)\d{1,2}\s(?i:to|and|until|till|through|thru)\s",
         not_before=_NO_DAY_BEHIND,
     ),
-    # "May 12 to 14, 2011", "12th to 14th May": a range of days, or two days
-    _date(
-        "date-month-days",
-        rf"\b{MONTH}\.?\s{_DAY}{_ORDINAL}{_AND}{_DAY}{_ORDINAL}(?!\d)"
-        rf"(?:,?\s{_YEAR}(?!\d)|(?=[,;)]|\.?\s{{0,2}}\Z|\.\s|\s(?:for|with|at|in|due|when|after|during|the)\b))",
-        "en",
-        measure=_day_length,
-        words=_IN_MONTHS,
-    ),
+    # "12th to 14th May"
     _date(
         "date-days-month",
-        rf"{_DAY_FREE}{_DAY}{_ORDINAL}{_AND}{_DAY}{_ORDINAL}(?:\sof\s|\s){MONTH}\b(?:,?\s{_YEAR})?(?!\d)",
+        rf"\d(?<!\d\d)(?<!\d[-./]\d)(?<![xX×]\d)(?<![xX×]\x1f\d)\d?{_ORDINAL}{_AND}{_DAY}{_ORDINAL}"
+        rf"(?:\sof\s|\s){MONTH}\b(?:,?\s{_YEAR})?(?!\d)",
         "en",
         measure=_day_length,
-        words=_IN_MONTHS,
-    ),
-    _date(
-        "date-ordinal-of-month",
-        rf"\b(?i:{_ORDINALS})\sof\s{MONTH}\b(?:,?\s{_YEAR})?(?!\d)",
-        "en",
-        measure=_day_length,
-        needs="oO",
         words=_IN_MONTHS,
     ),
     _date(
         "date-month-day",
-        rf"\b{MONTH}(?:\.?\s{{0,2}}|\sthe\s){_DAY}{_ORDINAL}(?:\s?-\s?{_DAY}(?!\d))?"
+        rf"{_MONTH_START}{MONTH}(?:\.?\s{{0,2}}|\sthe\s){_DAY}{_ORDINAL}(?:(?:\s?-\s?|{_AND_DAY}){_DAY}(?!\d))?"
         rf"(?:,?\s{{0,2}}{_YEAR}|/\d{{2}}(?![\d/])|,?{_SHORT_YEAR})?(?!\d)",
         "en",
         measure=_day_length,
@@ -345,7 +339,7 @@ DATE_RULES = (
     ),
     _date(
         "date-month-day-year",
-        rf"\b{MONTH}([-/]){_DAY}\1(?:{_YEAR}|\d{{2}})(?!\d)",
+        rf"{_MONTH_START}{MONTH}([-/]){_DAY}\1(?:{_YEAR}|\d{{2}})(?!\d)",
         "en",
         measure=_day_length,
         words=_IN_MONTHS,
@@ -367,7 +361,7 @@ DATE_RULES = (
     ),
     _date(
         "date-month-year",
-        rf"\b{MONTH}(?:\.?[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d){NO_UNIT}|\.?{_SHORT_YEAR}|[/-]\d{{2}}(?![\d/-]))",
+        rf"{_MONTH_START}{MONTH}(?:\.?[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d){NO_UNIT}|\.?{_SHORT_YEAR}|[/-]\d{{2}}(?![\d/-]))",
         "en",
         words=_IN_MONTHS,
     ),
@@ -390,7 +384,7 @@ DATE_RULES = (
         *LANGUAGES[1:],
         measure=_month_length,
     ),
-    _date("date-month-alone", rf"\b{_CLEAR_MONTH}\b", "en", priority=0, needs="yYbB", words=_IN_MONTHS),
+    _date("date-month-alone", rf"{_MONTH_START}{_CLEAR_MONTH}\b", "en", priority=0, needs="yYbB", words=_IN_MONTHS),
     _date("date-weekday", rf"\b{_WEEKDAY}\b", "en", priority=0, needs="yY", words=("day",)),
     _date(
         "date-year",

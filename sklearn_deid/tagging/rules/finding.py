@@ -10,6 +10,7 @@ from ...surrogates.guessed_locale import guess_locale
 from ...text import Span, normalize
 from .ages import AGE_RULES
 from .dates import DATE_RULES
+from .national_numbers import NATIONAL_RULES
 from .net_addresses import NET_RULES
 from .old_ages import OLD_AGE_RULES
 from .phones import PHONE_RULES
@@ -21,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     *NET_RULES,
     *PHONE_RULES,
     *NUMBER_RULES,
+    *NATIONAL_RULES,
     *DATE_RULES,
     *AGE_RULES,
     *OLD_AGE_RULES,

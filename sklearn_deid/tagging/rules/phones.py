@@ -17,6 +17,8 @@ _FREE = r"(?=[\d+(])(?<!\d)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
 _US = r"(?:\+?1[-. ])?(?:\(\d{3}\)(?:\s{0,2}|\s?-\s?)|\d{3}[-. ])\d{3}(?:[-. ]|\s-\s)\d{4}"
 _US_LOCAL = r"\d{3}[-.]\d{4}"
+# The last two forms are those of Ireland and Australia.
+_UK = r"\(?0[1-9]\d{1,3}\)?[ -]\d{3,4}[ -]?\d{3,4}|07\d{9}|\(0[1-9]\)[ -]\d{3}[ -]\d{4}|\(?0[1-9]\)?[ -]\d{4}[ -]\d{4}"
 _ES = (
     r"(?:(?:34|0034)[ .-]?)?"
     r"(?:[6789]\d{2}[ .-]?\d{3}[ .-]?\d{3}|[6789]\d{2}[ .-]\d{2}[ .-]\d{2}[ .-]\d{2}"
@@ -109,7 +111,7 @@ def _length_with_country(text: str) -> int:
 
 PHONE_RULES = (
     _phone("phone-us", _FREE + _US + r"(?:,?\s(?i:x|ext\.?|extension)\s?\d{1,6})?" + _END, ("en",)),
-    _phone("phone-uk", rf"{_FREE}(?:\(?0[1-9]\d{{0,3}}\)?[ -]\d{{3,4}}[ -]?\d{{3,4}}|07\d{{9}}){_END}", ("en",), 0),
+    _phone("phone-uk", rf"{_FREE}(?:{_UK}){_END}", ("en",), 0),
     _phone(
         "phone-named-en",
         rf"(?i:\b(?:{_NAMES_EN}))\b{_SIGN}(?P<phi>{_ANY}){_END}",

@@ -48,7 +48,7 @@ _FORMS = {
     # 1900 to 2099 are years more often than codes.
     "nb": (_START + rf"(?P<phi>(?!19|20)\d{{4}}){_TOWN}", r"postnummer|postnr", r"\d{4}"),
     "pt": (
-        r"(?<![\d-])(?P<phi>[1-9]\d{3}-\d{3})(?=[\s,.]{1,2}[A-ZÀ-Þ])",
+        r"(?<![\d-])(?P<phi>(?:[1-9]\d{3}|\d{5})-\d{3})(?=[\s,.]{1,2}[A-ZÀ-Þ])",
         r"c[óo]digo\spostal|cp|cep",
         r"\d{5}-?\d{3}|\d{4}(?:-\d{3})?",
     ),

@@ -91,15 +91,15 @@ _NAMED_EN = (
     (
         "HEALTHPLAN",
         r"member id|policy|insurance id|subscriber id|medicare id|medicaid id|bill to plan"
-        r"|medicaid(?=\s?(?:#|:|no\b|number))|medicare(?=\s?(?:#|:|no\b|number))|hicn",
+        r"|medicaid(?=\s?(?:#|:|no\b|number|\d{6}))|medicare(?=\s?(?:#|:|no\b|number|\d{6}))|hicn|ohip|hcn",
         True,
     ),
-    ("ACCOUNT", r"acct|account|billing no|account is", True),
+    ("ACCOUNT", r"acct|account|billing no|account is|sort code|tax id|ein", True),
     ("LICENSE", r"license|licence|lic|lic\.no|dea|license is|photo id", True),
     ("VEHICLE", r"plate|vin", True),
-    ("DEVICE", r"serial|serial no|s/n|imei|udi", True),
+    ("DEVICE", r"serial|serial no|s/n|sn(?=:)|imei|udi", True),
     ("VISIT", r"encounter|visit|csn|accession|case no|case number|specimen no", True),
-    ("NATIONALID", r"passport", True),
+    ("NATIONALID", r"passport|nino|pps", True),
 )
 # Numbers with letters behind words that have no other meaning.
 _RECORD_EN = r"mrn|medical record|hosp(?:ital)? no|hosp(?:ital)? number|patient id|pt id|record number"
@@ -107,12 +107,12 @@ _NAMED_ES = (
     (
         "MEDICALRECORD",
         r"nhc|n\.h\.c|cipa|(?:historia|h[ªa]\.?) cl[íi]nica|n[úu]mero de historia|n[º°] ?(?:de )?(?:historia|h[ªa])|"
-        r"historia n[º°]",
+        r"h\.?c(?=\.?\s?:)|historia n[º°]",
         False,
     ),
     ("VISIT", r"episodio|n[úu]mero de episodio", False),
     ("HEALTHPLAN", r"cip|sip|tsi|nuhsa|cuhsa", True),
-    ("NATIONALID", r"curp|pasaporte", True),
+    ("NATIONALID", r"curp|pasaporte|rfc|cui[lt]|rut", True),
 )
 
 # Keywords of further languages, whose numbers may all contain capitals.
@@ -122,25 +122,32 @@ _NAMED: dict[str, dict[str, str]] = {
         r"archivnummer",
         "VISIT": r"fall[- ]?(?:nummer|nr|zahl)|fn|"
         r"(?:aufnahme|auftrags|einsende|eingangs|journal|histo|e\.)-?(?:nummer|nr)|aufnahmezahl",
-        "HEALTHPLAN": r"versicherten-?(?:nummer|nr)|versicherungs-?(?:nummer|nr)|vers\.-?nr|kv-?(?:nummer|nr)",
-        "SSN": r"sozialversicherungs-?(?:nummer|nr)|sv-?(?:nummer|nr)",
-        "NATIONALID": r"steuer-?(?:id|identifikationsnummer)|ausweis-?(?:nummer|nr)",
+        "HEALTHPLAN": r"krankenversicher(?:ten|ungs)-?(?:nummer|nr)|versicher(?:ten|ungs)-?(?:nummer|nr)|vers\.-?nr|"
+        r"kv-?(?:nummer|nr)",
+        "SSN": r"(?:sozial|renten)versicherungs-?(?:nummer|nr)|rv-?(?:nummer|nr)|sv-?(?:nummer|nr)",
+        "NATIONALID": r"steuer-?(?:id|identifikationsnummer)|ausweis-?(?:nummer|nr)|"
+        r"personalausweis(?:-?(?:nummer|nr))?|reisepass"
+        r"(?:-?(?:nummer|nr))?",
+        "ACCOUNT": r"konto-?(?:nummer|nr)|blz",
         "LICENSE": r"b?snr|lanr|ik|arzt-?(?:nummer|nr)",
     },
     "fr": {
         "MEDICALRECORD": r"i\.?p\.?p|nip|ins|num[ée]ro de patient|n° de patient|dossier|identifiant patient",
         "VISIT": r"nda|examen|num[ée]ro de s[ée]jour|s[ée]jour|iep",
         "SSN": r"nir|nss|s[ée]curit[ée] sociale",
+        "NATIONALID": r"passeport|carte (?:nationale )?d'identit[ée]|cni",
         "LICENSE": r"rpps|adeli|finess",
     },
     "nb": {
         "MEDICALRECORD": r"journal-?(?:nummer|nr)|pasient-?(?:nummer|nr|id)|npr(?:-?id)?|pid",
         "NATIONALID": r"f[øo]dsels-?(?:nummer|nr)|person(?:nummer|nr)|f\.?nr|d-(?:nummer|nr)",
         "LICENSE": r"hpr-?(?:nummer|nr)?",
+        "ACCOUNT": r"konto-?(?:nummer|nr)",
     },
     "it": {
         "MEDICALRECORD": r"cartella(?: clinica)?|codice paziente|id paziente|nosologico",
-        "NATIONALID": r"codice fiscale|c\.?f",
+        "NATIONALID": r"codice fiscale|c\.?f|carta d'identit[àa]|passaporto|partita iva|p\.?iva",
+        "LICENSE": r"patente",
         "HEALTHPLAN": r"tessera sanitaria",
         "VISIT": r"ricovero",
     },
@@ -303,10 +310,11 @@ NUMBER_RULES = (
         "ssn-last-four",
         "ssn",
         "SSN",
-        rf"{_SOCIAL}\s?[#:=]{{0,2}}\s?(?:\(?(?i:ends\sin|ending(?:\sin)?)\s|[xX*][xX*\s-]{{4,10}})(?P<phi>\d{{4}}){_END}",
+        rf"\d(?<=[xX*\s-]\d)\d{{3}}{_END}",
         ("en",),
         2,
         words=("ss", "soc"),
+        after=_SOCIAL + r"\s?[#:=]{0,2}\s?(?:\(?(?i:ends\sin|ending(?:\sin)?)\s|[xX*][xX*\s-]{4,10})",
     ),
     Rule(
         "seguridad-social",

@@ -36,7 +36,6 @@ FORMS = {
         on [May 12 and 13].
         from [5/12] to [5/14]
         between [5/12] and [5/14]
-        the [twelfth of May]
         Date: [5/12]
         DOS: [5/12]
         [Thanksgiving 2018]
@@ -72,6 +71,27 @@ FORMS = {
         MRN [12 34 56 7]
         MRN: [436434/875] seen
         MRN [884291] / 85 F
+        NI number [QQ123456C]
+        [QQ 12 34 56 C]
+        NINO: [QQ123456C]
+        order # [1234567]
+        specimen # [S11-12345]
+        Case # [S11-1234]
+        claim # [123456789]
+        group # [12345]
+        Member # [XYZ123456789]
+        patient number [1234567]
+        Patient No. [1234567]
+        pt # [1234567]
+        lab no [12345678]
+        Rx# [1234567]
+        Medicaid [12345678A]
+        Tax ID: [12-3456789]
+        sort code [12-34-56]
+        routing number [021000021]
+        SN: [AB123456]
+        IBAN [DE89 3704 0044 0532 0130 01]
+        iban [de89370400440532013001]
         MRN [1234567]/DOB
         visit on [12/03/2011]
         Hospital no. [H123456]
@@ -118,6 +138,14 @@ FORMS = {
         del [3 al 5 de mayo de 2019]
         [01/02/2019]-[05/02/2019]
         el [12/03]
+        DNI nº [12.345.678]
+        DNI: [12345678]
+        CUIL [20-12345678-3]
+        RUT [12.345.678-5]
+        cédula [1.234.567.890]
+        H.C.: [123456]
+        HC: [123456]
+        matrícula [1234 BCD]
         del [12 al 14/05/2019]
         [12/V/2019]
         [3/mayo/2019]
@@ -157,6 +185,12 @@ FORMS = {
         [01.02.]-[05.02.2019]
         [01.02. - 05.02.2019]
         [12.-14.03.2019]
+        Krankenversicherungsnummer [A123456789]
+        RVNR [12 345678 A 123]
+        [756.1234.5678.97]
+        Personalausweis [L01X00T47]
+        Konto-Nr. [1234567]
+        Kennzeichen [FL-AB 123]
         KW [19/2019]
         [12.V.2019]
         [03.2019]
@@ -191,6 +225,9 @@ FORMS = {
         [01/02/2019]-[05/02/2019]
         du [12 au 14 mars 2019]
         le [12/03]
+        [AB-123-CD]
+        carte d'identité [123456789012]
+        passeport [12AB34567]
         du [12 au 14/05/2019]
         [01/42/16/10/02]
         [02 123 45 67]
@@ -213,7 +250,9 @@ FORMS = {
         [01.02.2019]-[05.02.2019]
         [12.-14.03.2019]
         den [12/3]
-        [uke 19 2019]
+        kontonr [1234.56.12345]
+        reg.nr [AB 12345]
+        uke [19 2019]
         [0047 912 34 567]
         [12/3-19]
         [12/3-2019]
@@ -237,6 +276,10 @@ FORMS = {
         [01/02/2019]-[05/02/2019]
         dal [3 al 5 maggio 2019]
         il [12/03]
+        carta d'identità [AX1234567]
+        patente [RM1234567X]
+        targa [AB 123 CD]
+        P.IVA [12345678901]
         [12/V/2019]
         [0039 06 12345678]
         aa [54]
@@ -258,6 +301,9 @@ FORMS = {
         [01/02/2019]-[05/02/2019]
         de [3 a 5 de maio de 2019]
         em [12/03]
+        matrícula [AA-12-BB]
+        placa [ABC1D23]
+        [01310-100] São Paulo
         [0055 11 91234-5678]
         [03/mai/2019]
         [jan/19]
@@ -288,6 +334,8 @@ FORMS = {
         van [3 tot 5 mei 2019]
         op [12-03]
         op [12/3]
+        [50.05.12-123.45]
+        kenteken [AB-123-C]
         [12 tot 14.5.2019]
         [02/123.45.67]
         dd [12-3]
@@ -368,9 +416,11 @@ def test_doses_scores_and_measures_stay(language):
     ("temp up to 101 F, 24 F chest tube, 30 F bougie, 12 M solution, 37 M cells", "en"),
     ("version 10.2.1.5, v. 10.2.1.5", "en"),
     ("between 8/10 and 3/10, between 3/5 and 4/5 strength, grade 2/VI/VI, class II/IV, week 19", "en"),
-    ("first of march, second of all, new year's resolution, fall 12, 2011W1234, 2.00 123 4567", "en"),
+    ("new year's resolution, fall 12, 2011W1234, 2.00 123 4567", "en"),
     ("12 bis 14 Tage, KW 19", "de"),
-    ("rs12345 Mutación", "es"),
+    ("rs12345 Mutación, PLACA 12 MM, placa 3 x 4, IC 50, CI 1234567", "es"),
+    ("order 1234, case 1234, group 2019, in group no 2, pt no 120/80, CD 12 34 56, AB 12 34 56 X", "en"),
+    ("12345-678 mg, 06 4561 210", "pt"),
     ("en el 1/3 medio, día 1/21", "es"),
     ("al 1/3 medio", "it"),
     ("op 10-12 uur", "nl"),

@@ -1,0 +1,91 @@
+"""Rules for numbers of persons, vehicles and accounts whose form, or a word before them, belongs to some countries."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .rule import LANGUAGES, Rule
+
+_END = r"(?![^\W_])(?![-/.]\d)"
+_SIGN = r"(?:\s?(?i:no|nr|number|n|n[úu]mero)(?![A-Z]))?[\s.:#º°-]{0,5}"
+# English words that come before a number of an identifier only with "#" or "number" between: "order # 1234567".
+_NUMBERED = {
+    "MEDICALRECORD": "patient|pt|inmate|ur|urn|hosp\\.?",
+    "HEALTHPLAN": "member|subscriber|group|claim",
+    "VISIT": "case|specimen|order|lab|prescription|rx|fin",
+    "ACCOUNT": "routing|card",
+    "NATIONALID": "badge|employee|sin",
+}
+_PLATES = r"matr[íi]cula|targa|placa|immatricul\w{2,6}|kennzeichen|kenteken|kjennemerke|reg\.?nr"
+
+
+def _number(name: str, kind: str, pattern: str, *languages: str, **more: Any) -> Rule:
+    return Rule(name, "id", kind, pattern, languages or LANGUAGES, **{"priority": 2, **more})
+
+
+def _numbered(kind: str, words: str) -> Rule:
+    """Rule for a number behind a word with "#", "no." or "number", but not "in case no BP 120/80"."""
+    # The sign first: much less time than looking for each of the words.
+    sign = r"[#nN](?:(?<=#)|(?i:o\.|o\b(?=\s?[\d:#])|umber\b))[\s.:#]{0,3}"
+    number = r"(?P<phi>(?=[A-Z\x1f-]{0,6}\d)[A-Z\d][A-Z\d\x1f-]{3,20})(?!\d)"
+    return _number(
+        f"{kind.lower()}-numbered-en",
+        kind,
+        sign + number,
+        "en",
+        measure=_length_of_four_digits,
+        after=rf"\b(?i:{words})\s?(?i:#|no|number)[\s.:#]{{0,3}}",
+    )
+
+
+def _length_of_four_digits(text: str) -> int:
+    """Length of a number of at least four digits, without a following word."""
+    kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("-\x1d\x1e\x1f")
+    return len(kept) * (len(re.findall(r"\d", kept)) >= 4)
+
+
+def _length_of_plate(text: str) -> int:
+    """Length of a number plate, which has letters and digits; 0 for a measure of a plaque ("PLACA 12 MM")."""
+    is_measure = re.fullmatch(r"[\d ]+[ \x1f]?(?:[CM]M|M?G|M?L|KG)", text) is not None
+    return len(text) * (not is_measure and re.search(r"[A-Z]", text) is not None and re.search(r"\d", text) is not None)
+
+
+NATIONAL_RULES = (
+    *(_numbered(*row) for row in _NUMBERED.items()),
+    # Numbers of the British national insurance: "QQ 12 34 56 C"
+    _number(
+        "national-insurance", "NATIONALID", rf"[A-Z](?<!\w[A-Z])[A-Z][ \x1f]?\d\d ?\d\d ?\d\d[ \x1f]?[A-D]{_END}", "en"
+    ),
+    # Switzerland: "756.1234.5678.97"; Belgium: "50.05.12-123.45"
+    _number("ahv", "NATIONALID", rf"7(?<!\w7)56\.\d{{4}}\.\d{{4}}\.\d\d{_END}", "de", "fr", "it"),
+    _number("rijksregister", "NATIONALID", rf"\d(?<!\w\d)\d\.\d\d\.\d\d-\d{{3}}\.\d\d{_END}", "nl", "fr"),
+    # Chile: "12.345.678-5"; Argentina: "20-12345678-3"
+    _number("rut", "NATIONALID", rf"\d(?<!\w\d)(?<!\d[-./]\d)\d?\.\d{{3}}\.\d{{3}}-[\dkK]{_END}", "es"),
+    _number("cuil", "NATIONALID", rf"[23](?<!\w[23])(?<!\d[-./][23])\d-\d{{8}}-\d{_END}", "es"),
+    # Without the letter of the Spanish NIF, whose check is that of the rule "nif".
+    _number(
+        "dni-en-cifras",
+        "NATIONALID",
+        r"\d(?<!\w\d)\d{0,2}\.?\d{3}\.?\d{3}(?:\.?\d{3})?(?![\d/])(?![\s-]{0,2}[A-Z]\b)",
+        "es",
+        after=r"\b(?i:dni|d\.n\.i|c[ée]dula(?:\sde\s(?:identidad|ciudadan[íi]a))?|c\.?i\.?(?=\s?[:n]))" + _SIGN,
+    ),
+    # French plates since 2009, and plates behind a word
+    _number("plaque", "VEHICLE", rf"[A-Z](?<!\w[A-Z])[A-Z]-\d{{3}}-[A-Z]{{2}}{_END}", "fr", priority=1),
+    _number(
+        "plate-named",
+        "VEHICLE",
+        rf"\b(?i:{_PLATES})[\s.:]{{1,3}}(?P<phi>(?=[A-Z\x1f -]{{0,6}}\d)[A-Z\d][A-Z\d\x1f -]{{3,8}}[A-Z\d])(?!\w)",
+        *LANGUAGES[1:],
+        measure=_length_of_plate,
+        words=("matric", "matríc", "targa", "placa", "kennz", "kente", "kjenn", "regnr", "reg.nr"),
+    ),
+    _number(
+        "iban-named",
+        "ACCOUNT",
+        r"\b(?i:iban)[\s.:]{1,3}(?P<phi>[A-Z]{2}\x1f?\d\d[ \x1f]?[A-Z\d]{4}[\d \x1f]{8,30}\d"
+        r"|[A-Za-z]{2}\x1f?\d\d[A-Za-z\d\x1f]{8,40})(?!\w)",
+        words=("iban",),
+    ),
+)
