@@ -179,10 +179,12 @@ def _found(text: str, chosen: tuple[Rule, ...]) -> list[RuleSpan]:
     # `needs` and `words` skip most rules without running their regular expressions.
     # Regular expressions that ignore case read the dotless i, and the capital I with a dot, as an i.
     characters, lowered = set(text), text.replace("\u0130", "i").casefold().replace("\u0131", "i")
+    # Most rules need a digit: one answer for all of them.
+    present = {needs for needs in {rule.needs for rule in chosen} if not characters.isdisjoint(needs)}
     found = [
         (-rule.priority, start - end, start, end, number)
         for number, rule in enumerate(chosen)
-        if not characters.isdisjoint(rule.needs)
+        if rule.needs in present
         if not rule.words or any(word in lowered for word in rule.words)
         for start, end in _matches(rule, text)
     ]
@@ -207,7 +209,8 @@ def _with_plain_blanks(text: str) -> str:
 
 def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
     """Spans of one rule, without surrounding spaces and without punctuation at the end."""
-    for match in compiled(rule.pattern).finditer(text):
+    first = max(0, text.index(rule.needs) - rule.lead) if rule.lead else 0
+    for match in compiled(rule.pattern).finditer(text, first):
         start, end = match.span("phi" if "phi" in match.re.groupindex else 0)
         if rule.measure is not None:
             end = start + rule.measure(text[start:end])

@@ -62,11 +62,11 @@ NET_RULES = (
         "EMAIL",
         # In rebuilt text, at most one word before a change from lower to upper case may belong to the address. A number
         # before a letter does not belong to the address, because such a number is mostly a token of its own.
-        # Not from the middle of a word, which would read the word again from each letter, except in very long words.
-        r"(?:(?<![^\W\d_])|(?<=[^\W\d_]{64}))(?:[\w+%-]{1,40}\x1e)?(?:[^\W\d][\w.+%\x1f-]{0,63}|\d[\w.+%-]{0,63})@[\w.\x1d\x1f-]{3,200}",
+        r"(?:[\w+%-]{1,40}\x1e)?(?:[^\W\d][\w.+%\x1f-]{0,63}|\d[\w.+%-]{0,63})@[\w.\x1d\x1f-]{3,200}",
         priority=3,
         measure=_email_length,
         needs="@",
+        lead=105,
     ),
     Rule(
         "url",

@@ -46,6 +46,9 @@ class Rule:
         the span, and 0 if the match is not PHI.
     needs : str, default="0123456789"
         Characters of which every match contains at least one. Texts without any of these characters are skipped.
+    lead : int, default=0
+        Most characters of a match before the first character of ``needs``, which must be a single one. The text further
+        in front is not searched. 0 means that the whole text is searched.
     keeps_stop : bool, default=False
         Whether a full stop at the end belongs to the span, as in "19.3." in German.
     words : tuple of str, default=()
@@ -68,6 +71,7 @@ class Rule:
     priority: int = 1
     measure: Callable[[str], int] | None = None
     needs: str = _DIGITS
+    lead: int = 0
     keeps_stop: bool = False
     words: tuple[str, ...] = ()
     after: str = ""

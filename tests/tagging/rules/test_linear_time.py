@@ -52,6 +52,19 @@ def test_ways_and_length_are_bounded(rule):
         assert re.compile(around).flags == re.compile("").flags
 
 
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.lead], ids=lambda rule: rule.name)
+def test_no_match_begins_before_the_searched_text(rule):
+    """The part of the pattern before the needed character is no longer than the text that is searched before it."""
+    items = list(parser.parse(rule.pattern))
+    (place,) = [i for i, item in enumerate(items) if item == (constants.LITERAL, ord(rule.needs))]
+    assert len(rule.needs) == 1
+    assert parser.parse(rule.pattern.split(rule.needs)[0]).getwidth()[1] <= rule.lead
+    assert place
+    local = "a" * 39 + "B\x1e" + "c" * 64
+    text = "x, " * 40 + local + "@example.org"
+    assert [(span.start, span.end) for span in find_phi(text, recognizers=["email"])] == [(120, len(text))]
+
+
 @pytest.mark.parametrize("pattern", [r"(?:a|b)*c", r"a+", r"(?:\d{1,9}){1,9}x"])
 def test_the_measure_sees_what_it_should(pattern):
     with pytest.raises(AssertionError):
