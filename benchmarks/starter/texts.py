@@ -20,6 +20,7 @@ from .values import Scene, slot
 
 #: Files of the grammar.
 GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt", "visits.txt", "charts.txt", "wards.txt", "rooms.txt")
+GRAMMAR += ("brief.txt",)
 _CHOICE = re.compile(r"<([^<>]*)>")
 _SLOT = re.compile(r"\{([a-z.]+)\}")
 _TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\b"
@@ -84,9 +85,11 @@ PEOPLE_KINDS = ROOM_KINDS | {
     "name": 80, "sentence": 110, "query": 36, "role sentence": 50, "family sentence": 50, "terse sentence": 60,
     "news sentence": 65, "work sentence": 60, "daily sentence": 90, "roster lines": 32, "title lines": 46,
 }  # fmt: skip
+#: The same with people, hospitals, days and ages in very few words, and lines of this form without them.
+BRIEF_KINDS = PEOPLE_KINDS | {"brief lines": 150, "brief plain": 120, "room plain": 130}
 #: Kinds of the texts of a stage, by the name of the mix.
 MIXES = {"first": KINDS, "charts": CHART_KINDS, "notes": NOTE_KINDS, "last": LAST_KINDS, "wide": WIDE_KINDS}
-MIXES |= {"rooms": ROOM_KINDS, "people": PEOPLE_KINDS}
+MIXES |= {"rooms": ROOM_KINDS, "people": PEOPLE_KINDS, "brief": BRIEF_KINDS}
 
 
 def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = False) -> Iterator[Document]:

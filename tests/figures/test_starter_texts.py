@@ -173,7 +173,7 @@ def test_training_has_abbreviations_with_periods_and_initials():
     assert 20 < sum(inside) < len(inside) - 60
 
 
-@pytest.mark.parametrize("kind", sorted(texts.ROOM_KINDS.keys() - texts.KINDS.keys()))
+@pytest.mark.parametrize("kind", sorted(texts.BRIEF_KINDS.keys() - texts.KINDS.keys()))
 def test_later_kinds_have_phi_or_none(kind):
     scenes = [Scene(Chance(np.random.SeedSequence(0, spawn_key=(i,)))) for i in range(100)]
     found = [texts.write(texts.pick_template(kind, scene), scene).build("a", patient_id="") for scene in scenes]
