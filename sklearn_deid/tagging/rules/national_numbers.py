@@ -17,7 +17,8 @@ _NUMBERED = {
     "ACCOUNT": "routing|card",
     "NATIONALID": "badge|employee|sin",
 }
-_PLATES = r"matr[íi]cula|targa|placa|immatricul\w{2,6}|kennzeichen|kenteken|kjennemerke|reg\.?nr"
+_SHORTEST_PLATE, _MOST_GROUPS = 5, 4
+_PLATES = r"matr[íi]cula|targa|immatricul\w{2,6}|kennzeichen|kenteken|kjennemerke|reg\.?nr"
 
 
 def _number(name: str, kind: str, pattern: str, *languages: str, **more: Any) -> Rule:
@@ -46,9 +47,10 @@ def _length_of_four_digits(text: str) -> int:
 
 
 def _length_of_plate(text: str) -> int:
-    """Length of a number plate, which has letters and digits; 0 for a measure of a plaque ("PLACA 12 MM")."""
-    is_measure = re.fullmatch(r"[\d ]+[ \x1f]?(?:[CM]M|M?G|M?L|KG)", text) is not None
-    return len(text) * (not is_measure and re.search(r"[A-Z]", text) is not None and re.search(r"\d", text) is not None)
+    """Length of a number plate, which has letters and digits in few groups; 0 for a stage ("T2 N1 M0")."""
+    groups = re.findall(r"[A-Z]+|\d+", text)
+    n_signs, kinds = sum(map(len, groups)), {group.isdigit() for group in groups}
+    return len(text) * (n_signs >= _SHORTEST_PLATE and len(groups) <= _MOST_GROUPS and len(kinds) > 1)
 
 
 NATIONAL_RULES = (
@@ -79,7 +81,19 @@ NATIONAL_RULES = (
         rf"\b(?i:{_PLATES})[\s.:]{{1,3}}(?P<phi>(?=[A-Z\x1f -]{{0,6}}\d)[A-Z\d][A-Z\d\x1f -]{{3,8}}[A-Z\d])(?!\w)",
         *LANGUAGES[1:],
         measure=_length_of_plate,
-        words=("matric", "matríc", "targa", "placa", "kennz", "kente", "kjenn", "regnr", "reg.nr"),
+        words=("matric", "matríc", "targa", "kennz", "kente", "kjenn", "regnr", "reg.nr"),
+    ),
+    # In notes, "placa" is mostly a plaque or an X-ray: "PLACA DE 12 MM", "PLACA L4-L5", "PLACA DEL 2019".
+    _number(
+        "placa",
+        "VEHICLE",
+        r"\b(?i:placa)[\s.:]{1,3}(?P<phi>(?![A-Z]{3} (?:19|20)\d\d\b|(?:19|20)\d\d )(?:"
+        r"[A-Z]{3}[ \x1f-]{0,3}\d(?:[A-Z]\d\d|\d{2,3})|\d{4}[ \x1f-]{0,3}[A-Z]{3}"
+        r"|[A-Z\d]{2}\x1f?-\x1f?[A-Z\d]{2}\x1f?-\x1f?[A-Z\d]{2}|[A-Z]{2}\x1f?-\x1f?\d{3,4}|[A-Z]{4}\x1f?-\x1f?\d\d))(?!\w)",
+        "es",
+        "pt",
+        measure=_length_of_plate,
+        words=("placa",),
     ),
     _number(
         "iban-named",

@@ -15,6 +15,8 @@ from .rule import LANGUAGES, Rule, word_starts
 # The first character is looked for first: that takes a fraction of the time of looking back from each character.
 _FREE = r"(?=[\d+(])(?<!\d)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
+# Not the minutes of a clock: "08:00 120/80 72 98" is a row of vital signs.
+_NO_MINUTES = "".join(rf"(?<!\d{sign})" for sign in (":", "\x1f:\x1f", " : ", "h", "h ", " h "))
 _US = r"(?:\+?1[-. ])?(?:\(\d{3}\)(?:\s{0,2}|\s?-\s?)|\d{3}[-. ])\d{3}(?:[-. ]|\s-\s)\d{4}"
 _US_LOCAL = r"\d{3}[-.]\d{4}"
 # The last two forms are those of Ireland and Australia.
@@ -53,16 +55,17 @@ _FORMS = {
     "de": r"\(?0[1-9]\d{1,4}\)?[ /-]{1,3}\d{2,8}(?:[ -]\d{2,5}){0,2}",
     "fr": r"0[1-9](?P<gap>[ ./-]?)\d{2}(?:(?P=gap)\d{2}){3}|0[1-9] \d{4} \d{4}"
     # Belgium and Switzerland
-    r"|0\d{1,2}[ /]\d{3}[ .]\d{2}[ .]\d{2}|04\d{2}[ /]\d{2}[ .]\d{2}[ .]\d{2}",
+    rf"|{_NO_MINUTES}0[1-9]\d?[ /]\d{{3}}[ .]\d{{2}}[ .]\d{{2}}"
+    r"|04\d{2}[ /]\d{2}[ .]\d{2}[ .]\d{2}",
     "nb": r"[2-9]\d(?: \d{2}){3}|[49]\d{2} \d{2} \d{3}",
     "it": r"0\d{1,3}[ /-]\d{5,8}|3\d{2}[ ./-]?\d{6,7}|3\d{2} \d{2} \d{2} \d{3}|3\d{2}[ .-]\d{3}[ .-]\d{4}",
     "pt": r"(?:2\d|9[1236]|[238]\d{2}|9[1236]\d)[ .]\d{3}[ .]\d{2,3}(?:[ .]?\d{2})?|9[1236]\d{7}"
     r"|(?:\(\d{2}\)\s?|\d{2} )9?\d{4}-\d{4}",
     "nl": r"0[1-9]\d{0,2}[ -]\d{3}[ ]?\d{2}[ ]?\d{2}|06(?:[ -]?\d{2}){4}|0[1-9]\d{8}"
     # Belgium
-    r"|0\d{1,2}/\d{3}[ .]\d{2}[ .]\d{2}|04\d{2}[ /]\d{2}[ .]\d{2}[ .]\d{2}",
+    r"|0[1-9]\d?/\d{3}[ .]\d{2}[ .]\d{2}|04\d{2}[ /]\d{2}[ .]\d{2}[ .]\d{2}",
 }
-_ABROAD = r"(?:\+|\b00 ?)[1-9]\d{0,2}[ .-]?\(?\d[\d ()./-]{5,14}\d"
+_ABROAD = rf"(?:\+|\b00|{_NO_MINUTES}\b00 )" + r"[1-9]\d{0,2}[ .-]?\(?\d[\d ()./-]{5,14}\d"
 
 
 def _phone(name: str, pattern: str, *more: Any, **settings: Any) -> Rule:

@@ -99,7 +99,7 @@ _NAMED_EN = (
     ("VEHICLE", r"plate|vin", True),
     ("DEVICE", r"serial|serial no|s/n|sn(?=:)|imei|udi", True),
     ("VISIT", r"encounter|visit|csn|accession|case no|case number|specimen no", True),
-    ("NATIONALID", r"passport|nino|pps", True),
+    ("NATIONALID", r"passport|nino|pps(?=[\s.:#nNoO]{0,6}\d{7})", True),
 )
 # Numbers with letters behind words that have no other meaning.
 _RECORD_EN = r"mrn|medical record|hosp(?:ital)? no|hosp(?:ital)? number|patient id|pt id|record number"
@@ -107,7 +107,7 @@ _NAMED_ES = (
     (
         "MEDICALRECORD",
         r"nhc|n\.h\.c|cipa|(?:historia|h[ªa]\.?) cl[íi]nica|n[úu]mero de historia|n[º°] ?(?:de )?(?:historia|h[ªa])|"
-        r"h\.?c(?=\.?\s?:)|historia n[º°]",
+        r"h\.?c(?=\.?\s?:\s{0,2}\d{5})|historia n[º°]",
         False,
     ),
     ("VISIT", r"episodio|n[úu]mero de episodio", False),

@@ -74,6 +74,7 @@ FORMS = {
         NI number [QQ123456C]
         [QQ 12 34 56 C]
         NINO: [QQ123456C]
+        PPS no [1234567TA]
         order # [1234567]
         specimen # [S11-12345]
         Case # [S11-1234]
@@ -146,6 +147,9 @@ FORMS = {
         H.C.: [123456]
         HC: [123456]
         matrícula [1234 BCD]
+        placa [ABC 123]
+        placa [AB-1234]
+        placa [1234 BCD]
         del [12 al 14/05/2019]
         [12/V/2019]
         [3/mayo/2019]
@@ -303,6 +307,8 @@ FORMS = {
         em [12/03]
         matrícula [AA-12-BB]
         placa [ABC1D23]
+        placa [ABC-1234]
+        placa [AA-12-BB]
         [01310-100] São Paulo
         [0055 11 91234-5678]
         [03/mai/2019]
@@ -427,6 +433,12 @@ def test_doses_scores_and_measures_stay(language):
     ("Phase 1 - 9/2014/3", "fr"),
     ("pain.no fever, seen.it was", "en"),
     ("T1N 0M0", "en"),
+    ("PPS 30-40%, PPS: 3000", "en"),
+    ("HC: 150 g, HC: 2000, H.C: 3500", "es"),
+    ("PLACA DE 12 MM, PLACA L4-L5, PLACA TORAX 2 P, placa PA 12 cm", "es"),
+    ("PLACA DE 12 MM, placa MDF 30 cm", "pt"),
+    ("Kennzeichen T2 N1 M0", "de"),
+    ("10:05 120 80 72, 08h05 120 80 98, 08 h 00 120 80 98", "fr"),
     ("at 10:15:30 and 12:30:45:10", "en"),
     ("15000 PLAQ", "fr"),
     ("seen 2-3 times, since 2-3 weeks, on 1-2 pillows, until 2-3 days after", "en"),
@@ -442,6 +454,13 @@ def test_doses_scores_and_measures_stay(language):
 ])  # fmt: skip
 def test_text_of_the_same_look_stays(text, language):
     assert find_phi(text, language=language) == []
+
+
+@pytest.mark.parametrize("language", FORMS)
+def test_vital_signs_behind_a_time_are_no_telephone_number(language):
+    """The minutes "00" were read as the zeros before the code of a country."""
+    for text in ("08:00 120/80 72 16 98", "12:00 118/76 68 14 97", "06:00 98.6 72 16", "8 : 00 120 80 72 98"):
+        assert find_phi(text, language=language) == []
 
 
 @pytest.mark.parametrize(("text", "spans"), [
