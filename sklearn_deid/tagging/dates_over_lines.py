@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -27,6 +27,15 @@ _BEFORE = re.compile(rf"[^\r\n]*\w[^\w\r\n]+(?:\d{{1,4}}|[^\W\d_]{{3}})[^\r\n]{{
 _NUMBER, _WORD = re.compile(r"\d+"), re.compile(r"[^\W\d_]{3}")
 # A number of the next line that counts something: "seen in May" and "2 tablets".
 _COUNTED = re.compile(rf"(?!{NO_UNIT})|[-./:]\d|\s?(?i:tab|cap|pill|puff|dose|drop|time)")
+# The same for numbers that are no years: "since March" and "2 weeks of cough".
+_COUNTED_DAYS = re.compile(
+    r"(?<!\d\d\d)[\s-]?(?i:x|(?:day|week|wk|month|year|yr|patient|case)s|year|wochen?|tagen?|monaten?|jahren?|mal|d[ií]as"
+    r"|semanas?|meses|a[ñn]os|veces|vezes|jours?|semaines?|mois|ans|fois|giorni|settimane|mesi|anni|volte|dager?|dagen"
+    r"|uker?|weken|måneder|maanden|jaar|år|ganger|keer)(?!\w)"
+)
+_MONTH_AND_DAY = re.compile(r"\W*[^\W\d_]{3,}\W+\d{1,2}\W*")
+# Number and sign of an item of a list, at the start of a line.
+_ITEM = re.compile(r"(?:\A|[\r\n])[^\S\r\n]*(\d{1,2})([.:)])(?!\d)")
 
 
 def with_dates_over_lines(spans: Sequence[Span], text: str) -> list[Span]:
@@ -55,11 +64,14 @@ def with_dates_over_lines(spans: Sequence[Span], text: str) -> list[Span]:
     ['March 4,\n2019']
     """
     rules = cache(lambda: _date_rules(note_languages(text)))
+    items = cache(lambda: {(int(one[1]), one[2]) for one in _ITEM.finditer(text)})
     found = list(spans)
     for i in reversed(range(len(found))):
         if i < len(found) and _is_date(found[i]) and _may_go_on(found[i], text):
+            label = found[i].label  # a joined date can take the place of several spans
             for start, end in _over_lines(found[i], text, rules()):
-                found = _joined(found, start, end, found[i].label)
+                if not _has_item(text[start : end + 1], items):
+                    found = _joined(found, start, end, label)
     return found
 
 
@@ -93,9 +105,17 @@ def _over_lines(span: Span, text: str, rules: tuple[Rule, ...]) -> Iterator[tupl
         # A number that the window cuts is another number.
         is_cut = text[max(0, start - 1) : start + 1].isalnum() and 0 < start == first
         is_cut = is_cut or (text[end - 1 : end + 1].isalnum() and end == stop < len(text))
-        is_cut = is_cut or (end > span.end and _COUNTED.match(text, end) is not None)
+        is_cut = is_cut or (end > span.end and any(one.match(text, end) for one in (_COUNTED, _COUNTED_DAYS)))
+        # "Room 12" and "May 4": the month has its day.
+        is_cut = is_cut or (start < span.start and _MONTH_AND_DAY.fullmatch(text, span.start, span.end) is not None)
         if not is_cut and start < span.end and span.start < end and re.search(r"[\r\n]", text[start:end]):
             yield start, end
+
+
+def _has_item(text: str, items: Callable[[], set[tuple[int, str]]]) -> bool:
+    """Whether the number of the next line is that of a list, which has the number before or behind it, too."""
+    found = ((int(one[1]), one[2]) for one in _ITEM.finditer(text) if one.start() > 0)
+    return any(not items().isdisjoint(((number - 1, sign), (number + 1, sign))) for number, sign in found)
 
 
 def _on_one_line(text: str) -> tuple[str, list[int]]:

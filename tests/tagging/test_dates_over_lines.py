@@ -49,10 +49,25 @@ def test_parts_of_a_date_on_two_lines_are_one_date(text, parts, expected):
         ("1.\nMarch 2019 was good", "March 2019"),
         ("Na 140\n3/4/2019 10:30\n12 K", "3/4/2019"),
         ("Seen on 3/4/2019\nMay go home", "3/4/2019"),
+        ("1. HTN since 2012\n2. DM since May\n3. CAD", "May"),
+        ("1) DM since\r\n   last May\r\n 2) CAD", "May"),
+        ("seen in May\n1. HTN\n2. CAD", "May"),
+        ("since March\n2 weeks of cough", "March"),
+        ("seen in March\n10 patients, a", "March"),
+        ("seen in May\n12-year-old boy", "May"),
+        ("seen in March\n4 x daily", "March"),
+        ("Room 12\nMay 4: stable", "May 4"),
     ],
 )
 def test_other_lines_are_no_part_of_a_date(text, part):
     assert joined(text, part) == [part]
+
+
+def test_two_dates_on_three_lines_of_one_span():
+    """The note was withheld, with an IndexError: the first joined date had taken the place of the span."""
+    assert joined("seen on 5\nMay, June\n2019 x", "5", "May, June") == ["5\nMay, June\n2019"]
+    assert joined("seen on 5\nMay, June\n2019 x", "5", "May, June", "2019") == ["5\nMay, June\n2019"]
+    assert joined("seen in May\n2. He was born in June\n1950.", "May", "June") == ["May\n2", "June\n1950"]
 
 
 def test_a_date_takes_no_other_phi_and_other_phi_takes_no_year():
