@@ -43,6 +43,10 @@ class DocxFile(DocumentFile):
     #: Content as it was read. Reading takes most of the time, and writing changes the content: it is used once.
     _letter: _Letter | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy in another process, or a deep copy, has the bytes only: elements of XML cannot be pickled.
+        return {name: value for name, value in self.__dict__.items() if name != "_letter"}
+
     def _read(self, data: bytes) -> Passages:
         letter = _Letter(self._place, data)
         if data is self._data:

@@ -1,6 +1,8 @@
 """Word files: a name that is planted in any part is not in the bytes of the output, or the file is withheld."""
 
+import copy
 import io
+import pickle
 import re
 import zipfile
 
@@ -296,6 +298,14 @@ def test_symbols_of_pictures_stay(opened):
     redacted = opened(word_file(f"<w:p><w:r>{box}{dash}</w:r></w:p>")).redacted([])
     with zipfile.ZipFile(io.BytesIO(redacted)) as archive:
         assert archive.read("word/document.xml").count(b"<w:sym ") == 3
+
+
+def test_copies_are_redacted_as_the_file(opened):
+    """Workers of joblib got a TypeError, and deep copies were refused: their elements were those of the file."""
+    letter = opened(word_file(body=paragraph(f"Seen by {NAME}.")))
+    for one in (pickle.loads(pickle.dumps(letter)), copy.deepcopy(letter), copy.copy(letter)):
+        assert NAME not in opened(one.redacted(name_spans(one.text))).text
+    assert opened(letter.redacted(name_spans(letter.text))).text == letter.text.replace(NAME, "[NAME]")
 
 
 def test_runs_and_paragraphs_stay(opened):
