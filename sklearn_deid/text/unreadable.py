@@ -59,11 +59,14 @@ _PERCENT_LETTER, _PERCENT = (
     re.compile(r"%[0-9A-F]{2}", re.IGNORECASE),
 )
 _MANY = 6
-# Signs that forms and mails write in place of a space, between two words: not in "A+ B+", "CD4+CD8+" and "HR=20".
+# Signs that forms and mails write in place of a space, between two words: not in "A+ B+", "CD4+CD8+" and "HR=20". Lists
+# such as "HTN+DM+CAD" are shorter than notes, and have no short words in lower case.
 _JOINED = tuple(
     re.compile(rf"(?<=[^\W\d_])[^\W\d_][).,:;]{{0,2}}{sign}(?=\(?[^\W\d_]{{2}})")
     for sign in (r"\+{1,2}", "(?:=20){1,2}")
 )
+_SHORT_WORD = tuple(re.compile(rf"(?<={sign})[a-z\u00df-\u00ff]{{1,3}}{sign}") for sign in (r"\+", "=20"))
+_LONGEST_LIST = 15
 _UU = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\r\n]*\r?\nM[!-`]{60}\r?$")
 # At least 24 bytes in hexadecimal digits, as programs print them.
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}[ :]?){24,}(?![0-9A-Za-z])")
@@ -169,7 +172,16 @@ def _without_address(run: str) -> str:
 def _is_joined(text: str) -> bool:
     """Whether signs join many words in a row. Taggers then miss about three times as many names."""
     runs = [_without_address(run) for run in _RUN.findall(text) if "+" in run or "=20" in run]
-    return any(len(joined.findall(run)) >= _MANY for joined in _JOINED for run in runs)
+    for joined, short in zip(_JOINED, _SHORT_WORD, strict=True):
+        counts = [len(joined.findall(run)) for run in runs]
+        most = max(counts, default=0)
+        # A note in capitals has no words in lower case, but hardly any space.
+        has_no_spaces = sum(counts) > max(_LONGEST_LIST, text.count(" "))
+        if most > _LONGEST_LIST or (most >= _MANY and has_no_spaces):
+            return True
+        if any(n >= _MANY and short.search(run) is not None for n, run in zip(counts, runs, strict=True)):
+            return True
+    return False
 
 
 def _is_hexadecimal(run: str) -> bool:
