@@ -130,7 +130,9 @@ def used_arrays(state: Any, arrays: Mapping[str, np.ndarray]) -> set[str]:
     _check_is_state(state)
     try:
         weights = {k.removeprefix("module."): v for k, v in arrays.items() if k.startswith("module.")}
-        _check_network(_without_network(state, arrays), weights)
+        # Shapes do not depend on the device, which another machine may lack; `tagger_on` checks the one that is used.
+        here = {**state, "parameters": {**state["parameters"], "device": "cpu"}}
+        _check_network(_without_network(here, arrays), weights)
     except _MISFITS as error:
         raise misfit("tagger", error) from None
     _, vectors = loaded_vectors(state, arrays)
