@@ -26,6 +26,8 @@ _RELATIVE = re.compile(r"([^\W\d_]+)[\s,:(]*$")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*$")
 _RELATIVE_BEHIND = re.compile(r"\s*\((?:[^\W\d_]+\s)?([^\W\d_]+)\)")
 _START_OF_RANGE = re.compile(r"\d{1,2}\.?")
+# Begin of a line in which nothing is before a date but the borders of cells.
+_BEFORE_CELL = re.compile(r"(?:[\s|]|<[^<>]{1,40}>)*")
 # Signs between two places, or a word such as "on" between a place and a date.
 _FROM_PLACE = re.compile(r"[^\w\n]*(?:[^\W\d_]{1,3}[^\w\n]*)?")
 # Codes of letters, tags, invisible characters, letters of full width, letters that may look like Latin letters, misread
@@ -99,8 +101,9 @@ class NoteMentions:
     def _mention(self, i: int, kind: str) -> Mention:
         # Text in front of the span in its own line: words such as "Dr" or "Calle" determine how the span is read.
         before = self._text[max(self._end_before(i), self._start_of_line(i)) : self._spans[i].start]
-        if kind == "date" and not before.strip():  # below "Date of birth"
-            before = self._text[self._end_before(i) : self._spans[i].start].rstrip().rpartition("\n")[2]
+        if kind == "date" and _BEFORE_CELL.fullmatch(before) is not None:  # below "Date of birth"
+            above = self._text[self._end_before(i) : self._spans[i].start - len(before)]
+            before = above.rstrip().rpartition("\n")[2] + before.strip()
         elif kind == "date":
             before = self._before_places(i) + before
         is_part = kind in ("place", "region", "postcode") and not self._is_town(i)

@@ -31,10 +31,12 @@ _BIRTH_WINDOW, _SHORT_BIRTH_WORD = 30, 2
 # Labels up to this length are initials of words: DOB, D.O.B. and d/o/b. Words such as "am" may follow a label.
 _INITIALS = 4
 _BEHIND_LABEL = r"[\s.:=(]{0,4}(?:\b(?:am|den|el|le|il|em|en|op|in|on)\b[\s.:]{0,2})?$"
-# Signs between a label and its date in tables and forms: "DN | 4/3/25", "**DN:** 4/3/25", "DN (jj/mm/aa): 4/3/25". A
-# single asterisk is a birth word.
-_SIGNS = r"[\s|;,_#=>:(\[{}\"'`\u2010-\u2015\u2192-]"
-_FILL = re.compile(rf"(?:{_SIGNS}|(?<!\.)\.{{3,}}(?!\.)|\*\*|<[^<>]{{1,40}}>|\([a-z/. -]{{2,14}}\))+\Z", re.I)
+# Signs between a label and its date in tables and forms: "DN | 4/3/25", "**DN:** 4/3/25", "DN (jj/mm/aa): 4/3/25". No
+# signs that end a sentence, and no single asterisk, which is a birth word.
+_SIGNS = r"(?:_|[^\w.*!?%+)<&])"
+_FILL = re.compile(
+    rf"(?:{_SIGNS}|(?<!\.)\.{{3,}}(?!\.)|\*\*|&nbsp;|<[^<>]{{1,40}}>|\((?:[^\W\d_]|[/. -]){{2,20}}\))+\Z", re.IGNORECASE
+)
 _LONGEST_FILL = 200
 # Years by which ages are shifted. 0 is excluded, because all ages of one patient in seven would then stay unchanged.
 _OFFSETS = (-3, -2, -1, 1, 2, 3)
@@ -225,7 +227,8 @@ def _without_fill(before: str) -> str:
     found = _FILL.search(end)
     if found is None:
         return before
-    return before[: len(before) - len(found[0])] + (":" if ":" in found[0] else " ")
+    has_colon = ":" in found[0] or "\uff1a" in found[0]
+    return before[: len(before) - len(found[0])] + (":" if has_colon else " ")
 
 
 @cache

@@ -364,6 +364,13 @@ def test_birth_dates_are_known_by_the_words_before_them(locale, before):
         ("es", "FN - "),
         ("de", "GD: [" + 40 * " "),
         ("en", "DOB:" + 40 * " "),
+        ("en", "<td>DOB</td>\n<td>"),
+        ("es", "FN\n| "),
+        ("pt", "DN (dia/m\u00eas/ano): "),
+        ("pt", "DN \u2022 "),
+        ("fr", "DN&nbsp;: "),
+        ("de", "GD\uff1a"),
+        ("nb", "F. dato / "),
     ],
 )
 def test_labels_of_birth_dates_with_short_years_hide_ages_over_89(locale, before):
@@ -383,7 +390,7 @@ def test_other_abbreviations_before_a_date_make_no_birth_date(locale, before):
     assert int(new[-2:]) - int(new[8:10]) in (5, 6)
 
 
-@pytest.mark.parametrize("fill", [".", "<a>", "(-", "**", "(jj/mm) ", "-> "])
+@pytest.mark.parametrize("fill", [".", "<a>", "<", "(-", "(a", "**", "(jj/mm) ", "-> ", "&nbsp;", "\n<a>", "\u2022 "])
 def test_time_for_the_signs_before_a_date_is_short(fill):
     text, begun = "x" + 100_000 * fill + "x. 04.03.25", time.process_time()
     SurrogateEngine(key=bytes(32)).rewrite(Document("n", text, (Span(len(text) - 8, len(text), "DATE"),), "p"))
