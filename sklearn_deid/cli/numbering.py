@@ -123,14 +123,17 @@ class OutputNumbers:
         DeidError
             If the file exists and ``keep`` is False, or if the file is not a key file.
         """
-        if self.path.exists() and not keep:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lines = self._complete_lines() if keep and self.path.exists() else 0
+        # Another run can make the file at the same moment: one of both must not write into the key of the other.
+        new = 0 if keep else os.O_EXCL
+        try:
+            # The key links outputs to patients, so that only its owner may read it (mode 0o600).
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | new, 0o600)
+        except FileExistsError:
             raise DeidError(
                 "The key file exists already. Use another file, --resume or --overwrite.", path=str(self.path)
-            )
-        # The key links outputs to patients, so that only its owner may read it (mode 0o600).
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        lines = self._complete_lines() if self.path.exists() else 0
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            ) from None
         self._stream = open(descriptor, "a", encoding="utf-8", newline="")
         if not lines:
             self._append(_HEADER)
@@ -177,6 +180,11 @@ class OutputNumbers:
             # The outputs are synced, too. Without the key, nobody knows whose outputs they are.
             with naming(self.path), stream:
                 os.fsync(stream.fileno())
+
+    def discard(self) -> None:
+        """Close the key file, and remove it. It must be new and without notes."""
+        self.close()
+        self.path.unlink()
 
     def _new_name(self) -> str:
         # Random and not counted: consecutive numbers would reveal the order of the notes.

@@ -71,7 +71,7 @@ class RecordedOutput:
             is_old = keep and self.numbers is not None and self.numbers.path.exists()
             if self.numbers is not None and not is_old:
                 self.numbers.open()
-            self.record.lock()
+            self._lock(is_old)
             self._restore()
             # Another run can have ended since the first check, while this run loaded its model.
             self._refuse_used()
@@ -93,6 +93,15 @@ class RecordedOutput:
             self._end(kind)
         finally:
             self._close()
+
+    def _lock(self, is_old: bool) -> None:
+        """Lock the record. If another run holds the lock, a key that this run has made is removed."""
+        try:
+            self.record.lock()
+        except DeidError:
+            if self.numbers is not None and not is_old:
+                self.numbers.discard()
+            raise
 
     def _refuse_used(self) -> None:
         """Refuse an existing output if no option requests to replace or to continue the output."""

@@ -135,6 +135,17 @@ def test_a_refused_run_touches_neither_outputs_nor_key_of_the_run_that_writes(
     running.close()
 
 
+@pytest.mark.parametrize("option", [[], ["--resume"], ["--overwrite"]])
+def test_a_refused_run_leaves_no_key(run, raw, model, tmp_path, option):
+    """The same command was refused again when the other run had ended, because the key existed."""
+    out, key = tmp_path / "out", tmp_path / "key.csv"
+    running = RunRecord(out)
+    running.open({})
+    assert run("redact", raw, "--model", model, "--output", out, "--number-outputs", key, *option)[0] == 2
+    running.close()
+    assert not key.exists()
+
+
 @pytest.mark.parametrize("options", [[], ["--documents"]])
 def test_a_link_in_the_output_takes_no_outputs_away(run, raw, model, tmp_path, options):
     """All outputs were moved to where the link leads, with exit code 0 and an empty output folder."""
