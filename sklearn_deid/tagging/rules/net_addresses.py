@@ -9,6 +9,7 @@ from .rule import MAYBE_SPACE, Rule
 
 # End of an address in rebuilt text: a new sentence ("x@y.org.Next") or a number ("x@y.org 33") follows.
 _NEXT_SENTENCE = re.compile(r"(?<=[a-z]{2})\.(?=[A-Z][a-z])|(?<=\.(?:com|org|net|edu|gov))\x1f|(?<=\.[a-z][a-z])\x1f")
+_BEFORE_SIGN = re.compile(r"[^\W_][^_]{0,60}?\.[^\W\d_]{2,24}(?=[_-])")
 _LAST_LABEL = re.compile(r"\.[^\W\d_]{2,24}\Z")
 # In rebuilt text, no space stands behind the colon of a name: "MAC:00:1B:44".
 _FREE = r"(?:(?<![\w:])|(?<=[g-zG-Z]:)|(?<=[g-zG-Z][a-zA-Z]:)|(?<=[g-zG-Z][a-zA-Z]{2}:))"
@@ -19,7 +20,11 @@ def _host_length(host: str) -> int:
     """Length of a host name without words that `rebuild_sentence` has attached; 0 without a top-level domain."""
     end = _NEXT_SENTENCE.search(host)
     kept = (host if end is None else host[: end.start()]).rstrip(".-_" + MAYBE_SPACE)
-    return len(kept) if _LAST_LABEL.search(kept) else 0
+    if _LAST_LABEL.search(kept):
+        return len(kept)
+    # "roe@example.org_2011-05-12"
+    joined = _BEFORE_SIGN.match(kept)
+    return 0 if joined is None else joined.end()
 
 
 def _email_length(address: str) -> int:

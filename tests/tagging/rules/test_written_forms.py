@@ -1,5 +1,7 @@
 """Written forms of dates, ages and numbers by language, and clinical text of the same look. All are invented."""
 
+import re
+
 import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger
@@ -541,6 +543,13 @@ def test_underscores_of_addresses_stay():
     text = "Mail john_roe@example.org, see https://example.org/a_b, www.example.org/c_d and NM_007294.3, c.68_69delAG"
     found = [text[span.start : span.end] for span in find_phi(text, language="en")]
     assert found == ["john_roe@example.org", "https://example.org/a_b", "www.example.org/c_d"]
+    for text in (
+        "john.roe@example.org_2011-05-12",
+        "roe@example.org-2011",
+        "www.example.org_scan",
+        "roe@example.org_1_x",
+    ):
+        assert covered(text, "en").startswith(re.sub(r"\w", ".", re.split("_|-", text)[0])), text
 
 
 def test_days_before_the_last_day_of_a_german_date():
