@@ -246,8 +246,8 @@ of 4,000 words are hidden.** The figures before are those of the model that ship
 
 ### Public vectors, rows and conversations
 
-Later on 2026-11-29, somebody who did not know the training wrote 40 notes of visits without PHI and 400 general
-sentences. Of 1,000 words of these notes, the model of that day hid 31, and of our own notes 5. We read the errors on
+Later on 2026-11-29, 40 notes of visits without PHI and 400 general sentences were written without knowledge of the
+training. Of 1,000 words of these notes, the model of that day hid 31, and of our other notes 5. We read the errors on
 half of the 40 notes ("clinics"), and on the notes "fresh", "later", "specialties" and "departments". Then the public
 vectors were added, and texts with rows of numbers, foods, products, titles and conversations. The first 49 stages
 stayed, and {n_further} stages followed, with a larger learning rate at first. After stages 58, 68 and 72 we measured
@@ -298,8 +298,8 @@ VISITS = {
     "dotted": "abbreviations with periods in every line; we read the errors",
     "departments": "notes of twelve departments, written before the last training; we read the errors before its end",
     "specialties": "the same, of twelve other departments; we read the errors later",
-    "clinics": "notes of twenty other specialties, whose writer did not know the training; we read the errors before "
-    "the last stages",
+    "clinics": "notes of twenty other specialties, written without knowledge of the training; we read the errors "
+    "before the last stages",
     "practices": "the same, of twenty other specialties; we did not read the errors",
     "lines": "crowded single sentences, written before the priors of notes; we did not read the errors",
 }
