@@ -96,11 +96,15 @@ class KnownWordTable(SubwordTable):
         # shape: (n_parts, n_words, width)
         parts = np.asarray(vectors, dtype=np.float32).reshape(len(words), n_parts, -1).transpose(1, 0, 2)
         n_centroids = min(_MOST_CENTROIDS, len(words))
-        means = KMeans(n_centroids, n_init=1, max_iter=_STEPS, random_state=random_state)
-        fitted = [means.fit(part[:_N_CLUSTERED]) and (means.predict(part), means.cluster_centers_) for part in parts]
+        means = [
+            KMeans(n_centroids, n_init=1, max_iter=_STEPS, random_state=random_state).fit(part[:_N_CLUSTERED])
+            for part in parts
+        ]
         hashes, first = np.unique(_hashes(words), return_index=True)
-        codes = np.stack([codes for codes, _ in fitted], axis=1)[first].astype(np.uint8)
-        return cls(ngrams, hashes, codes, np.stack([centres for _, centres in fitted]).astype(np.float32))
+        # shape: (n_words, n_parts)
+        codes = np.stack([mean.predict(part) for mean, part in zip(means, parts, strict=True)], axis=1)
+        centroids = np.stack([mean.cluster_centers_ for mean in means]).astype(np.float32)
+        return cls(ngrams, hashes, codes[first].astype(np.uint8), centroids)
 
     @property
     def dim(self) -> int:
