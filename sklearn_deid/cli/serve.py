@@ -135,7 +135,8 @@ def _connections(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _run_workers(uvicorn: Any, settings: ServiceSettings, listener: socket.socket, quiet: dict[str, Any]) -> int:
-    """Share the listening socket among processes that uvicorn starts, replaces and ends. Return the exit code."""
+    """Share the listening socket among processes that a supervisor starts, replaces and ends. Return the exit code."""
+    from ..integrations.service.supervisor import WorkerSupervisor
     from ..integrations.service.worker import CANNOT_START
 
     os.environ.update(settings.to_environment())
@@ -146,15 +147,15 @@ def _run_workers(uvicorn: Any, settings: ServiceSettings, listener: socket.socke
         signal.raise_signal(signal.SIGTERM)
 
     signal.signal(CANNOT_START, end)
-    uvicorn.run(
+    config = uvicorn.Config(
         "sklearn_deid.integrations.service.worker:make_worker",
         factory=True,
         workers=settings.n_workers,
-        fd=listener.fileno(),
         # A worker that loads its model on a busy machine must not count as a hung worker.
         timeout_worker_healthcheck=_SECONDS_TO_ANSWER,
         **quiet,
     )
+    WorkerSupervisor(config, [listener]).run()
     return FATAL if failed else DONE
 
 

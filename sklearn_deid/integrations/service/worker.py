@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from multiprocessing import parent_process
@@ -26,7 +25,7 @@ _SHORTEST_TOKEN = 16
 _LOG = logging.getLogger("sklearn_deid.service")
 #: Signal to the first process from a worker that cannot start. uvicorn has handlers for SIGUSR1 and SIGUSR2.
 CANNOT_START = getattr(signal, "SIGALRM", signal.SIGTERM)
-_SECONDS_TO_END, _STARTUP_FAILURE = 2.0, 3
+_STARTUP_FAILURE = 3
 
 
 @dataclass(frozen=True)
@@ -145,8 +144,6 @@ def make_worker() -> Guard:
         _LOG.error("A worker cannot start: %s", error)
     if (parent := parent_process()) is not None and parent.pid is not None:
         os.kill(parent.pid, CANNOT_START)
-        # uvicorn waits long for the answer of a worker that has ended, and hears no signal while it waits.
-        time.sleep(_SECONDS_TO_END)
     raise SystemExit(_STARTUP_FAILURE)
 
 
