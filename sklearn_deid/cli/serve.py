@@ -89,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         read_token(arguments.token_file)
     settings, quiet = _settings(arguments), _connections(arguments)
     listener = _listener(arguments)
+    own = _identity(arguments.socket)
     try:
         set_machine(arguments)
         # Several workers load the model themselves. Here the model is loaded to refuse a damaged model before they
@@ -103,8 +104,9 @@ def run(arguments: argparse.Namespace) -> int:
             uvicorn.Server(uvicorn.Config(app, **quiet)).run(sockets=[listener])
     finally:
         listener.close()
-        if arguments.socket is not None:
-            Path(arguments.socket).unlink(missing_ok=True)
+        # While this service answered its last requests, the next service may have taken the name.
+        if own is not None and _identity(arguments.socket) == own:
+            Path(arguments.socket).unlink()
     return DONE
 
 
@@ -192,6 +194,16 @@ def _is_left_over(path: Path) -> bool:
         except ConnectionRefusedError:
             return True
     return False
+
+
+def _identity(path: str | None) -> tuple[int, ...] | None:
+    """Numbers that tell a file from a later file of the same name; None without a file."""
+    try:
+        found = None if path is None else os.lstat(path)
+    except FileNotFoundError:
+        return None
+    # File systems give the number of a removed file to the next file.
+    return None if found is None else (found.st_dev, found.st_ino, found.st_mtime_ns)
 
 
 def _in_brackets(host: str) -> str:

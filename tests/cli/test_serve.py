@@ -255,6 +255,23 @@ def test_a_socket_that_a_killed_service_left_is_replaced(run, rules, tmp_path, m
     assert run("serve", "--model", rules, "--socket", path)[0] == 0 and not path.exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Unix sockets in Python")
+def test_the_socket_of_the_next_service_is_not_removed(run, rules, tmp_path, monkeypatch):
+    """The next service started while this one answered its last requests, and then nobody could reach it."""
+    import uvicorn
+
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as after:
+
+        def replaced(server, sockets):
+            sockets[0].close()  # as uvicorn does after a signal, before the last answers
+            path.unlink()
+            after.bind(str(path))
+
+        monkeypatch.setattr(uvicorn.Server, "run", replaced)
+        assert run("serve", "--model", rules, "--socket", path)[0] == 0 and path.exists()
+
+
 def is_running(pid):
     """Whether a process lives. One that has ended can wait for whoever takes its exit code."""
     try:
