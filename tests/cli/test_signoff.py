@@ -280,10 +280,11 @@ def test_types_and_patients_come_from_a_table(run, redacted, tmp_path, notes, de
     [
         (lambda rows: [*rows, [rows[0][0], "another"]], "two rows for this note"),
         (lambda rows: [[rows[0][0], "NULL"], *rows[1:]], "no complete row"),
+        (lambda rows: [[rows[0][0], "Note", " ICU", rows[0][1]], *rows[1:]], "more cells than the header"),
     ],
 )
 def test_a_table_that_names_no_or_two_patients_is_refused(run, redacted, tmp_path, notes, change, message):
-    """The last row counted, and notes with NULL were those of one patient."""
+    """The last row counted, notes with NULL were those of one patient, and behind a comma the columns were shifted."""
     rows = change([[note.doc_id, note.patient_id] for note in notes])
     (tmp_path / "table.csv").write_text("\n".join(map(",".join, [["doc_id", "patient_id"], *rows])))
     options = ("--output", tmp_path / "work", "--sample", 8, "--table", tmp_path / "table.csv")
