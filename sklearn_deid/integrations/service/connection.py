@@ -8,15 +8,18 @@ from typing import Any
 from ..._optional import import_optional
 from .guard import Guard
 
-_auto = import_optional("uvicorn.protocols.http.auto", extra="serve", purpose="the service")
+_h11 = import_optional("uvicorn.protocols.http.h11_impl", extra="serve", purpose="the service")
 
 
-class PatientConnection(_auto.AutoHTTPProtocol):  # type: ignore[name-defined]
+class PatientConnection(_h11.H11Protocol):  # type: ignore[name-defined]
     """Connection that is cut off if its client does nothing for ``timeout`` of `ServiceLimits`.
 
     uvicorn limits neither the time for the headers of a request nor the time in which a client reads the answer.
     Without limits, a request could last without end, and the service could not stop after a signal. A client that sends
     a whole batch before reading would also wait without end. `Guard` limits the time for a body.
+
+    Requests are parsed by h11, also if uvicorn would choose httptools, which sets no limit for the size of headers, and
+    answers a client of HTTP 1.0 in chunks, which HTTP 1.0 lacks.
     """
 
     _head: asyncio.TimerHandle | None = None

@@ -1,6 +1,7 @@
 """A client that does not send its request or read its answer holds neither a connection nor the service."""
 
 import asyncio
+import importlib.util
 import socket
 from contextlib import suppress
 
@@ -9,6 +10,7 @@ import pytest
 pytest.importorskip("uvicorn")
 pytest.importorskip("fastapi")
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sklearn_deid.integrations.service.connection import PatientConnection
 from sklearn_deid.integrations.service.guard import Guard, ServiceLimits
@@ -111,3 +113,12 @@ def test_an_answer_that_has_begun_is_not_dropped_when_its_client_leaves():
     scope = {"type": "http", "method": "POST", "path": "/v1/batch", "headers": [], "client": ("127.0.0.1", 1)}
     asyncio.run(Guard(begun_answer, ServiceLimits(), ServiceMetrics(), ())(scope, receive, send))
     assert done == ["/v1/batch"]
+
+
+def test_the_parser_of_requests_does_not_depend_on_what_is_installed(monkeypatch):
+    """With httptools beside uvicorn, headers without end filled the memory, also those of clients without a token."""
+    monkeypatch.setattr("uvicorn.protocols.http.auto.AutoHTTPProtocol", type("HttpToolsProtocol", (), {}))
+    spec = importlib.util.find_spec(PatientConnection.__module__)
+    anew = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(anew)
+    assert issubclass(anew.PatientConnection, H11Protocol)
