@@ -28,7 +28,8 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
     Raises
     ------
     DeidError
-        If the columns are missing, or if a note has no complete row, two rows, or a row with more cells than the header.
+        If the columns are missing, or if a note has no complete row, two rows, or a row with more cells than the
+        header.
     DataNotFoundError
         If the file does not exist.
     """
@@ -66,8 +67,8 @@ def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
         row = by_id.get(doc_id, {})
         if not all(row.get(name) for name in columns):
             raise DeidError("The table has no complete row for this note.", path=path, doc_id=doc_id)
-        # Behind a comma without quotes, as in "Note, ICU", each value is in the column of the next one. The surplus cells
-        # have no name.
+        # Behind a comma without quotes, as in "Note, ICU", each value is in the column of the next one. The surplus
+        # cells have no name.
         if any(map(str.strip, row.get(None, ()))):  # type: ignore[call-overload]
             raise DeidError("The row of this note has more cells than the header.", path=path, doc_id=doc_id)
         if counts[doc_id] > 1:

@@ -373,7 +373,7 @@ def test_many_who_ask_at_once_share_one_check():
 def test_texts_of_requests_that_were_given_up_are_not_kept():
     """The queue of the model kept them: while one note took long, it grew far beyond the limit of waiting requests."""
     tagger = HangingTagger().fit([])
-    app = make_app(tagger, ServiceLimits(timeout=0.3, max_waiting=2))
+    app = make_app(tagger, ServiceLimits(timeout=0.1, max_waiting=2))
     scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/redact", "query_string": b""}
     scope |= {"scheme": "http", "client": ("127.0.0.1", 1)}
     scope["headers"] = [(b"host", b"testserver"), (b"content-type", b"application/json")]
