@@ -53,7 +53,10 @@ def as_deidentifier(model: Any, device: str | None = None) -> Any:
 
 
 def labels_of_model(deidentifier: Any) -> list[str]:
-    """Sorted labels that the tagger can predict. The list is empty if the tagger has no ``classes_``.
+    """Sorted labels that the model can return. The list is empty if the tagger has no ``classes_``.
+
+    Labels of the tagger are left out if the parameter ``labels`` of the model leaves out all of their spans, such as
+    professions with ``labels="hipaa"``. A program that asked for such a label would find nothing in any text.
 
     Examples
     --------
@@ -61,9 +64,14 @@ def labels_of_model(deidentifier: Any) -> list[str]:
     >>> labels_of_model(as_deidentifier(RuleTagger(recognizers=["date"]).fit([])))
     ['DATE']
     """
+    from ..tagging.safe_harbor import is_never_asked
+
     tagger = deidentifier.fitted_estimator()
     # The last step of a pipeline is the tagger.
     if hasattr(tagger, "steps"):
         tagger = tagger.steps[-1][1]
     tags = getattr(tagger, "classes_", ())
-    return sorted({str(tag).partition("-")[2] for tag in tags if tag != "O"})
+    labels = {str(tag).partition("-")[2] for tag in tags if tag != "O"}
+    # A model that was pickled by version 0.1.0 has no such parameter.
+    asked = getattr(deidentifier, "labels", "all")
+    return sorted(label for label in labels if not is_never_asked(label, asked))

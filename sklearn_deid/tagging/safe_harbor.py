@@ -179,6 +179,18 @@ def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ..
     return with_titles(asked, text) if labels == "hipaa-wide" else asked
 
 
+def is_never_asked(label: str, labels: str) -> bool:
+    """Whether `asked_spans` leaves out all spans of a label.
+
+    Examples
+    --------
+    >>> [is_never_asked("STATE", labels) for labels in LABELS]
+    [False, True, False, False]
+    """
+    name = _AS_I2B2.get(label, label)
+    return labels != "all" and name in STAYING and name not in _ALSO.get(labels, ())
+
+
 def labels_to_rewrite(labels: str, mode: str | SurrogateEngine | None) -> str:
     """Return the value of ``labels`` for rewriting notes in a mode.
 

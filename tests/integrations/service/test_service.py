@@ -542,6 +542,21 @@ def test_entity_that_the_service_never_gives_is_refused(rules, entities):
     assert answer.status_code == 422 and "supportedentities" in answer.json()["error"] and NAME not in answer.text
 
 
+@pytest.mark.parametrize(("labels", "n_given"), [("hipaa", 1), ("hipaa-wide", 2), ("all", 3)])
+def test_entity_that_the_rule_keeps_is_refused(labels, n_given):
+    """starter-en finds professions and does not return them: a request for professions had an empty answer."""
+
+    class Finder(FragileTagger):
+        classes_ = np.array(["O", "B-PATIENT", "B-STATE", "B-PROFESION"], dtype=object)
+
+    service = client(NoteDeidentifier(Finder().fit([]), labels=labels))
+    names = ["PERSON", "LOCATION", "PROFESION"]
+    known = service.get("/supportedentities").json()
+    assert sorted(known) == sorted(names[:n_given])
+    codes = [service.post("/analyze", json={"text": "Seen.", "entities": [name]}).status_code for name in names]
+    assert codes == [200] * n_given + [422] * (3 - n_given)
+
+
 @pytest.mark.parametrize(
     ("path", "field"),
     [
