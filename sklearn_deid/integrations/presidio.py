@@ -10,7 +10,7 @@ from typing import Any
 
 from .._optional import import_optional
 from ..text import Document
-from .deidentifiers import as_deidentifier, labels_of_model
+from .deidentifiers import as_deidentifier, labels_of_model, labels_of_spans
 from .presidio_entities import PRESIDIO_ENTITIES, entity_of
 
 _presidio = import_optional("presidio_analyzer", extra="presidio", purpose="DeidRecognizer")
@@ -23,7 +23,8 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
 
     The score of a result is the confidence of the span, or 1.0 if the tagger gives no confidence. A score threshold of
     the analyzer therefore drops the spans with lower confidence. Leave the threshold at 0 unless you want to drop such
-    spans. ``recognition_metadata`` holds the label and its category.
+    spans. ``recognition_metadata`` holds the label and its category, and the parameter ``labels`` of a model that
+    returns a part of the PHI.
 
     The recogniser and the analyzer raise an error for a text that cannot be processed. No text is passed on
     unprocessed.
@@ -40,6 +41,9 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
         Device of `load`, for a path only.
     name : str, default="DeidRecognizer"
         Name in the analyzer's registry.
+    labels : {"all", "hipaa", "hipaa-wide", "hipaa-surrogate"}, optional
+        PHI to find, as in `NoteDeidentifier`. None means the value of the model. For surrogates, use "hipaa-surrogate"
+        instead of "hipaa" and "hipaa-wide", whose results `surrogate_text` and `surrogate_operators` refuse.
 
     Raises
     ------
@@ -66,8 +70,9 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
         entities: Mapping[str, str] | None = None,
         device: str | None = None,
         name: str = "DeidRecognizer",
+        labels: str | None = None,
     ) -> None:
-        self.deidentifier = as_deidentifier(model, device)
+        self.deidentifier = as_deidentifier(model, device, labels)
         self.entities = dict(PRESIDIO_ENTITIES if entities is None else entities)
         # Presidio asks a recogniser only for entities that it has announced.
         names = sorted({entity_of(label, self.entities) for label in labels_of_model(self.deidentifier)})
@@ -101,7 +106,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
             If the text cannot be processed. The error holds no text.
         """
         (spans,) = self.deidentifier.annotate([Document("given to the analyzer", text)])
-        results = []
+        results, asked = [], labels_of_spans(self.deidentifier)
         for span in spans:
             entity = entity_of(span.label, self.entities)
             if entities and entity not in entities:
@@ -111,6 +116,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
                 _presidio.RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
                 "label": span.label,
                 "category": span.category,
+                **({} if asked is None else {"labels": asked}),
             }
             # The analyzer drops results with a score of 0, whatever its threshold.
             score = self.MAX_SCORE if span.confidence is None else max(span.confidence, _LEAST_SCORE)

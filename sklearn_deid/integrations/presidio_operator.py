@@ -12,7 +12,8 @@ from typing import Any
 from .._optional import import_optional
 from ..surrogates import Replacement, SurrogateEngine, joined_overlaps, rewrite_note, rewritten
 from ..text import Document, Span
-from .surrogate_texts import label_of_result
+from .deidentifiers import check_spans_of_surrogates
+from .surrogate_texts import label_of_result, labels_of_result
 
 _presidio = import_optional("presidio_anonymizer", extra="presidio", purpose="SurrogateOperator")
 _operators = import_optional("presidio_anonymizer.operators", extra="presidio", purpose="SurrogateOperator")
@@ -117,6 +118,11 @@ def surrogate_operators(
     operators : dict of str to OperatorConfig
         Operators for the anonymizer, for all entities.
 
+    Raises
+    ------
+    DeidError
+        If the results are of a `DeidRecognizer` that leaves bare years in the text, as for `surrogate_text`.
+
     Examples
     --------
     >>> from presidio_anonymizer import RecognizerResult
@@ -126,6 +132,7 @@ def surrogate_operators(
     ([(0, 9)], 'surrogate')
     """
     found = list(results)
+    check_spans_of_surrogates(map(labels_of_result, found))
     # The spans have Presidio's entity as category, so that joining keeps entity and label together.
     spans = [Span(each.start, each.end, label_of_result(each), category=each.entity_type) for each in found]
     joined = _joined_over_spaces(text, joined_overlaps(spans))

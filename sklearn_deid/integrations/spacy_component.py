@@ -20,7 +20,7 @@ from spacy.util import SimpleFrozenList, minibatch
 
 from ..exceptions import BundleError, DeidError
 from ..text import Document
-from .deidentifiers import as_deidentifier, labels_of_model
+from .deidentifiers import as_deidentifier, labels_of_model, labels_of_spans
 from .spacy_words import ReadWords
 from .token_spans import TokenSpan, expand_to_tokens, join_overlapping
 
@@ -54,6 +54,9 @@ class DeidComponent(Pipe):
         components stay if they do not overlap with PHI.
     device : str, optional
         Device of `load`.
+    labels : {"all", "hipaa", "hipaa-wide", "hipaa-surrogate"}, optional
+        PHI to mark, as in `NoteDeidentifier`. None means the value of the model. In front of the component for
+        surrogates, use "hipaa-surrogate" instead of "hipaa" and "hipaa-wide", which that component refuses.
     vocab : spacy.vocab.Vocab, optional
         Vocabulary of the pipeline. `to_disk` warns if the vocabulary has grown since the component was made.
 
@@ -79,6 +82,7 @@ class DeidComponent(Pipe):
         spans_key: str = "phi",
         set_ents: bool = False,
         device: str | None = None,
+        labels: str | None = None,
         vocab: Any = None,
     ) -> None:
         self.name = name
@@ -87,6 +91,7 @@ class DeidComponent(Pipe):
         self.spans_key = spans_key
         self.set_ents = set_ents
         self.device = device
+        self.asked_labels = labels
         self._deidentifier: Any = None
         self._words = ReadWords(vocab)
         _register_extensions()
@@ -106,7 +111,7 @@ class DeidComponent(Pipe):
                     f"The component '{self.name}' has no model. Pass config={{'model': path}} to nlp.add_pipe, or load "
                     "a saved pipeline."
                 )
-            self._deidentifier = as_deidentifier(self.model, self.device)
+            self._deidentifier = as_deidentifier(self.model, self.device, self.asked_labels)
         return self._deidentifier
 
     @property
@@ -162,7 +167,7 @@ class DeidComponent(Pipe):
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
         """Load a model that `to_disk` saved, even if the configuration names another path; no saved code is run."""
-        self._deidentifier = as_deidentifier(path, self.device)
+        self._deidentifier = as_deidentifier(path, self.device, self.asked_labels)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
@@ -216,7 +221,12 @@ class DeidComponent(Pipe):
 
     def _mark(self, doc: Doc, spans: list[TokenSpan]) -> Doc:
         # Confidences are in the group, because spaCy spans have no field for them.
-        attrs = {"scores": [span.confidence for span in spans], "categories": [span.category for span in spans]}
+        attrs: dict[str, Any] = {
+            "scores": [span.confidence for span in spans],
+            "categories": [span.category for span in spans],
+        }
+        if (asked := labels_of_spans(self.deidentifier)) is not None:
+            attrs["labels"] = asked
         marked = [Span(doc, span.first, span.stop, label=span.label) for span in spans]
         doc.spans[self.spans_key] = SpanGroup(doc, name=self.spans_key, attrs=attrs, spans=marked)
         if self.set_ents:
@@ -230,11 +240,17 @@ class DeidComponent(Pipe):
 
 @Language.factory(
     "sklearn_deid",
-    default_config={"model": None, "spans_key": "phi", "set_ents": False, "device": None},
+    default_config={"model": None, "spans_key": "phi", "set_ents": False, "device": None, "labels": None},
     assigns=["doc.spans"],
 )
 def make_component(
-    nlp: Language, name: str, model: str | None, spans_key: str, set_ents: bool, device: str | None
+    nlp: Language,
+    name: str,
+    model: str | None,
+    spans_key: str,
+    set_ents: bool,
+    device: str | None,
+    labels: str | None,
 ) -> DeidComponent:
     """Create the component. ``nlp.add_pipe("sklearn_deid", config=...)`` calls this factory.
 
@@ -246,7 +262,7 @@ def make_component(
         Name in the pipeline.
     model : str or None
         Path of a model that `save` wrote. The model is loaded when the first doc is processed.
-    spans_key, set_ents, device
+    spans_key, set_ents, device, labels
         Parameters of `DeidComponent`.
 
     Returns
@@ -260,7 +276,8 @@ def make_component(
     >>> spacy.blank("es").add_pipe("sklearn_deid", config={"spans_key": "sensible"}).spans_key
     'sensible'
     """
-    return DeidComponent(name, model=model, spans_key=spans_key, set_ents=set_ents, device=device, vocab=nlp.vocab)
+    settings: dict[str, Any] = {"spans_key": spans_key, "set_ents": set_ents, "device": device, "labels": labels}
+    return DeidComponent(name, model=model, vocab=nlp.vocab, **settings)
 
 
 def _register_extensions() -> None:

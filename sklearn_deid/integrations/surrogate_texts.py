@@ -7,6 +7,7 @@ from typing import Any
 
 from ..surrogates import SurrogateEngine, rewrite_note
 from ..text import Document, Span
+from .deidentifiers import check_spans_of_surrogates
 from .token_spans import expand_to_tokens
 
 
@@ -36,6 +37,12 @@ def surrogate_text(
     Document
         New text with the spans of the surrogates.
 
+    Raises
+    ------
+    DeidError
+        If the results are of a `DeidRecognizer` that leaves bare years in the text. Beside the moved dates, the years
+        would reveal the shift of the dates.
+
     Examples
     --------
     >>> from types import SimpleNamespace
@@ -43,6 +50,8 @@ def surrogate_text(
     >>> surrogate_text("101 years", found, SurrogateEngine(locale="en")).text
     '90+ years'
     """
+    results = list(results)
+    check_spans_of_surrogates(map(labels_of_result, results))
     spans = [Span(found.start, found.end, label_of_result(found)) for found in results]
     return rewrite_note(text, spans, engine.rewrite, patient_id=patient_id)
 
@@ -72,6 +81,8 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     ------
     ValueError
         If the doc has no spans with the key. Otherwise, an unmarked doc would be returned like a doc without PHI.
+    DeidError
+        If the spans are of a component that leaves bare years in the text, as for `surrogate_text`.
 
     Examples
     --------
@@ -88,6 +99,7 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
 
     if spans_key not in doc.spans:
         raise ValueError(f"The 'spans_key' parameter must be a key of doc.spans. Got {spans_key!r} instead.")
+    check_spans_of_surrogates([doc.spans[spans_key].attrs.get("labels")])
     marked = [Span(span.start_char, span.end_char, span.label_) for span in doc.spans[spans_key]]
     new = rewrite_note(doc.text, marked, engine.rewrite, patient_id=patient_id)
     words, spaces = get_words_and_spaces(new.text.split(), new.text)
@@ -102,3 +114,9 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
 def label_of_result(found: Any) -> str:
     """Label of a result of Presidio's analyzer: the label of `DeidRecognizer`, or the entity."""
     return (getattr(found, "recognition_metadata", None) or {}).get("label") or found.entity_type
+
+
+def labels_of_result(found: Any) -> str | None:
+    """Parameter ``labels`` of the model of a `DeidRecognizer`; None if the model returns all PHI, and for others."""
+    asked: str | None = (getattr(found, "recognition_metadata", None) or {}).get("labels")
+    return asked

@@ -83,6 +83,17 @@ def test_the_analyzer_finds_what_the_deidentifier_finds(language, analyzer, reco
     assert engine.analyze("", language=language) == []
 
 
+def test_results_name_the_part_of_the_phi_that_the_model_returns(recognizer_class):
+    """Surrogates need bare years, too: without the name, they were written beside the years."""
+    model = NoteDeidentifier(RuleTagger(recognizers=["date"]).fit([]), labels="hipaa")
+    for labels, n, name in ((None, 2, "hipaa"), ("hipaa-surrogate", 3, "hipaa-surrogate"), ("all", 3, None)):
+        results = recognizer_class(model, labels=labels).analyze("Admitted January 2019 and 3/5/2019, in 2019.", None)
+        assert [one.recognition_metadata.get("labels") for one in results] == [name] * n
+    with pytest.raises(ValueError, match="'labels' parameter"):
+        recognizer_class(model, labels="names")
+    assert model.labels == "hipaa"
+
+
 def test_the_score_is_the_confidence(analyzer, recognizer_class, capitals):
     engine = analyzer(recognizer_class(capitals, entities={"NAME": "PERSON"}))
     results = engine.analyze("by Ann and Theodora", language="en")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_deid.exceptions import MissingDependencyError
+from sklearn_deid.exceptions import DeidError, MissingDependencyError
 from sklearn_deid.integrations import surrogate_text
 from sklearn_deid.surrogates import SurrogateEngine
 
@@ -65,6 +65,13 @@ def test_the_anonymizer_writes_the_surrogates_of_the_whole_note(anonymizer, oper
 def test_a_text_without_a_patient_has_the_surrogates_of_surrogate_text(anonymizer, operator):
     found, operators = operator.surrogate_operators(TEXT, results(), engine())
     assert anonymizer.anonymize(TEXT, found, operators).text == surrogate_text(TEXT, results(), engine()).text
+
+
+def test_results_without_bare_years_are_refused(operator):
+    found = [result("DATE_TIME", 0, 3)]
+    found[0].recognition_metadata = {"label": "DATE", "labels": "hipaa"}
+    with pytest.raises(DeidError, match="labels='hipaa-surrogate'"):
+        operator.surrogate_operators(TEXT, found, engine())
 
 
 def test_labels_of_the_recogniser_have_priority(anonymizer, operator):

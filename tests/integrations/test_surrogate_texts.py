@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Span as SpacySpan
 
+from sklearn_deid import NoteDeidentifier, RuleTagger, save
 from sklearn_deid.exceptions import DeidError, UnsafeToShareWarning
 from sklearn_deid.integrations import SurrogateComponent, surrogate_doc, surrogate_text
 from sklearn_deid.surrogates import SurrogateEngine, read_or_make_key
@@ -84,6 +85,32 @@ def test_a_doc_keeps_what_its_caller_gave_with_the_text(tmp_path):
     nlp = pipeline(tmp_path)
     pairs = [(marked(nlp, "Ann Roe left."), "first"), (marked(nlp, "Bob Roe left."), 2)]
     assert [context for _, context in nlp.pipe(pairs, as_tuples=True)] == ["first", 2]
+
+
+@pytest.mark.parametrize("asked", [None, "hipaa-surrogate"])
+def test_years_that_a_model_leaves_do_not_reveal_the_shift(asked, tmp_path):
+    """Of "seen in 2019 and on 3/5/2019", one year stayed, and the other moved."""
+    save(NoteDeidentifier(RuleTagger(recognizers=["date"]).fit([]), labels="hipaa"), tmp_path / "model")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sklearn_deid", config={"model": str(tmp_path / "model"), "labels": asked})
+    nlp.add_pipe("sklearn_deid_surrogates", config={"settings": {"locale": "en"}})
+    text = "Admitted January 2019, seen in 2019 and on 3/5/2019."
+    if asked is None:
+        nlp.set_error_handler(lambda name, component, docs, error: None)
+        with pytest.raises(DeidError, match="labels='hipaa-surrogate'"):
+            list(nlp.pipe([text]))
+    else:
+        assert "2019" not in nlp(text).text
+
+
+@pytest.mark.parametrize("asked", ["hipaa", "hipaa-wide"])
+def test_results_without_bare_years_are_refused(asked):
+    found = [result("DATE_TIME", 0, 8, "DATE"), result("DATE_TIME", 12, 20, "DATE")]
+    found[1].recognition_metadata["labels"] = asked
+    with pytest.raises(DeidError, match="labels='hipaa-surrogate'"):
+        surrogate_text("3/5/2019 to 4/5/2019, as in 2019", found, engine())
+    found[1].recognition_metadata["labels"] = "hipaa-surrogate"
+    assert "3/5" not in surrogate_text("3/5/2019 to 4/5/2019, as in 2019", found, engine()).text
 
 
 def test_no_error_handler_passes_on_a_doc_that_no_component_marked(tmp_path):
