@@ -27,6 +27,8 @@ _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 # Letters of a title or a name that is written together with a name, and starts of names that are also given names.
 _SHORTEST_TITLE, _SHORTEST_NAME = 2, 3
 _FIRST_PARTS = ("Mac", "Van", "Fitz", "Del")
+# Surnames of a person in Spanish and Portuguese
+_MOST_SURNAMES = 2
 RAISED = ("\u00aa", "\u00ba")
 _APOSTROPHE_S = re.compile("['\u2019][sS]")
 # Five letters, or four with hyphens: fewer are initials, as M.J.F.G.
@@ -416,7 +418,7 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
         return [SURNAME] * n  # "Smith Jones" in notes about Ann Smith-Jones
     if set(told) == {GIVEN} and role_of(" ".join(fold(word) for word, _ in names)) == GIVEN:
         return [GIVEN] * n  # "Ann Grace" in notes about Ann Grace Linden
-    if told in ([SURNAME, GIVEN], [GIVEN, SURNAME]):
+    if set(told) == {SURNAME, GIVEN}:  # "LINDEN VOSS MARY ANN" in notes about Mary Ann Linden Voss
         return [str(role) for role in told]
     # "LINDEN Jean": the surname is in capitals.
     in_capitals = [word.isupper() for word, _ in names]
@@ -436,12 +438,25 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Rol
     # Two surnames are usual. "Juan José" has none; "Rubio Fernández" has no given name.
     if all(may_be) and words.is_given_name(names[-1][0]):
         return [GIVEN] * n
+    if n > 2 and (n_family := _surnames_in_front(names, words)):
+        return [SURNAME] * n_family + [GIVEN] * (n - n_family)
     if n == 2 and told[0] != SURNAME and not words.is_name(names[0][0]):
         # "Melayne Zyxen" is rather a given name and a surname; "Zyxen Carlos" has the surname first.
         return [SURNAME, GIVEN] if words.is_given_name(names[1][0]) else [GIVEN, SURNAME]
     leading = may_be.index(False) if False in may_be else n
     n_given = min(leading, n - 1) if leading else max(n - 2, 0)
     return [GIVEN] * n_given + [SURNAME] * (n - n_given)
+
+
+def _surnames_in_front(names: list[tuple[str, bool]], words: LocaleWords) -> int:
+    """Number of surnames before the given names, if the lists show this order: GARC\u00cdA L\u00d3PEZ MAR\u00cdA."""
+    is_surname, may_be = ([listed(word) for word, _ in names] for listed in (words.is_surname, words.may_be_given_name))
+    if may_be[0] or not is_surname[0] or not may_be[-1]:
+        return 0
+    # "P\u00e9rez Mart\u00edn Juan Carlos": Mart\u00edn and Carlos are both kinds of names.
+    in_front = next((i for i, is_one in enumerate(is_surname) if not is_one), len(names) - 1)
+    behind = next(i for i in range(len(names), 0, -1) if not may_be[i - 1])
+    return max(min(in_front, _MOST_SURNAMES), behind)
 
 
 def _has_initials_behind(pieces: list[str], units: list[list[int]], words: LocaleWords, role_of: RoleOf) -> bool:

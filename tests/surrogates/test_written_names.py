@@ -84,6 +84,11 @@ def test_letters_before_an_apostrophe_tell_nothing_within_a_form(locale):
         ("fr", "XU Zyxei", ["surname", "given"]),
         ("fr", "JA Dupont", ["initials", "surname"]),
         ("de", "ZYXER Ute", ["surname", "given"]),
+        ("es", "GARC\u00cdA L\u00d3PEZ JOS\u00c9 MAR\u00cdA", ["surname", "surname", "given", "given"]),
+        ("es", "P\u00e9rez G\u00f3mez Juan", ["surname", "surname", "given"]),
+        ("es", "Mart\u00ednez de la Zyxa Francisco", ["surname", "surname", "given"]),
+        ("es", "Ana Garc\u00eda P\u00e9rez", ["given", "surname", "surname"]),
+        ("pt", "SILVA ZYXEIRA MARIA JOS\u00c9", ["surname", "surname", "given", "given"]),
         ("es", "Fco. Javier Zyxeda", ["initial", "given", "surname"]),
         ("es", "M.\u00aa Carmen Zyxeda", ["initial", "given", "surname"]),
         ("pt", "D.\u00aa Maria Zyxeda", ["given", "surname"]),
@@ -300,3 +305,23 @@ def test_both_surnames_of_a_double_name_have_their_surrogates_without_the_hyphen
     new, *others = rewritten("en", "Ann Smith-Jones", "Smith Jones", "Smith\u2013Jones", key=key)
     first, last = new.split()[1].split("-")
     assert others == [f"{first} {last}", f"{first}\u2013{last}"]
+
+
+@pytest.mark.parametrize(
+    ("locale", "given", "surnames"),
+    [
+        ("en", "Mary Ann", "Zyxer"),
+        ("en", "Mary", "Smith Jones"),
+        ("es", "Zyxoraya", "Zyxeda Zyxona"),
+        ("fr", "Jean Pierre", "Dupont"),
+        ("it", "Maria Grazia", "De Zyxa"),
+        ("nb", "Kari Anne", "Hansen Berg"),
+        ("pt", "Maria Jos\u00e9", "Zyxeira Santos"),
+    ],
+)
+def test_surnames_in_front_of_known_given_names_are_those_of_the_person(locale, given, surnames):
+    """In lists without commas, three words and more were the names of another person, often of the other sex."""
+    for key in KEYS[:3]:
+        new, listed = rewritten(locale, f"{given} {surnames}", f"{surnames} {given}".upper(), key=key)
+        words, n = fold(new).split(), len(given.split())
+        assert fold(listed).split() == [*words[n:], *words[:n]]
