@@ -354,13 +354,15 @@ def _give_roles_to_numbers(
     if not numbers and not set(roles) & {MONTH_NAME, WEEKDAY, SEASON}:
         return False
     sign = "er" if words.locale == "de" else "s"
+    if MONTH in found and words.locale == "en" and ORDINAL in roles:
+        return False  # "the 5th-7th", "5-7th": two days
     for i, role in zip(numbers, found, strict=True):
         roles[i] = role
-        # "1990s" is a decade; "1995s" is none, and moves as a year.
+        # "1990s" is a decade; "1995s" is none, and moves as a year. "The 30s" moved as a day would reveal the shift.
         if raw[i + 1 : i + 2] == [sign]:
             if role == YEAR and raw[i].endswith("0"):
                 roles[i : i + 2] = DECADE, LITERAL
-            elif sign == "er":
+            elif sign == "er" or role != YEAR:
                 return False
     return True
 

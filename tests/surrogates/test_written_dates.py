@@ -141,3 +141,17 @@ def test_the_year_before_the_hyphen_of_a_range_is_no_day(sign):
     # The 08 counted as a month before the 21st.
     assert moved("3/4/2019", "es", others=[f"1/8/08{sign}21/8/08"]) == "13/5/2019"
     assert moved(f"1/8/08{sign}21/8/08", "es") == f"10/9/08{sign}30/9/08"
+
+
+@pytest.mark.parametrize("text", ["the 30s", "mid-20s", "10s", "12s"])
+def test_no_decade_moves_like_a_day(text):
+    """ "The 30s" became "the 12s": the decade counted as the 30th day, and the 12 revealed the shift within a month."""
+    assert moved(text, "en") is None
+    assert moved("the '30s", "en", days=-3650) == "the '20s"
+
+
+@pytest.mark.parametrize("text", ["5th-7th", "5th to 7th", "5th/7th", "5-7th"])
+def test_an_ordinal_is_no_month(text):
+    """ "The 5th-7th" was the 7th of May: two days became "the 4th-19th", two weeks."""
+    first, last = map(int, re.findall(r"\d+", moved(text, "en", days=10, others=["3/4/2019"])))
+    assert last - first == 2
