@@ -128,7 +128,7 @@ class DrawnSurrogatesAttack(UntrainedAttack):
         parts = _parts(released)
         hits = {
             _KEPT: [one == originals for one in (shown, *released.own)],
-            _OTHERS: [np.isin(one, originals) & (one != originals) for one in (shown, *released.own)],
+            _OTHERS: [_is_among(one, originals) & (one != originals) for one in (shown, *released.own)],
             _CALLS: [one == shown for one in (released.again, *released.own)],
             _CASING: [one != classes[0] for one in classes[1:]],
         }
@@ -159,6 +159,13 @@ def _repeated(released: RepeatedSurrogates) -> list[tuple[np.ndarray, np.ndarray
         return []
     forked, *processes = released.further
     return [(forked, released.again), *zip(processes[::2], processes[1::2], strict=False)]
+
+
+def _is_among(words: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Whether each word is one of the other words. `numpy.isin` compares each word of one object array with each word
+    of the other one."""
+    known = set(others.tolist())
+    return np.fromiter((word in known for word in words.tolist()), dtype=bool, count=len(words))
 
 
 def _n_unseen(released: RepeatedSurrogates) -> int:
