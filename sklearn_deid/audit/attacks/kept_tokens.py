@@ -289,15 +289,31 @@ def tail_of_sum(at_least: int, probabilities: np.ndarray) -> float:
     """
     if at_least <= 0:
         return 1.0
-    # Distribution of the sum below ``at_least``; the last entry collects all larger sums, so nothing is subtracted.
-    # shape: (at_least + 1,)
-    below = np.zeros(at_least + 1)
-    below[0], lower, upper = 1.0, below[:-1], below[1:]
-    for p in probabilities[probabilities != 0.0].tolist():
-        moved = p * lower
-        lower *= 1.0 - p
-        upper += moved
-    return float(below[-1])
+    some = probabilities[probabilities != 0.0]
+    # Sums of 64 variables each, all at once. Nothing is subtracted, so that small tails are exact.
+    several = np.concatenate([some, np.zeros(-len(some) % 64)]).reshape(64, -1)
+    sums = np.zeros((65, several.shape[1]))
+    sums[0] = 1.0
+    for p in several:
+        moved = p * sums[:-1]
+        sums[:-1] *= 1.0 - p
+        sums[1:] += moved
+    # Distribution of each sum below ``at_least``, and probability of all larger sums.
+    parts = [(one[:at_least], float(one[at_least:].sum())) for one in sums.T]
+    while len(parts) > 1:
+        odd = parts[len(parts) // 2 * 2 :]
+        parts = [_added(*two, at_least) for two in zip(parts[::2], parts[1::2], strict=False)] + odd
+    return parts[0][1] if parts else 0.0
+
+
+_PartOfSum = tuple[np.ndarray, float]
+
+
+def _added(one: _PartOfSum, other: _PartOfSum, at_least: int) -> _PartOfSum:
+    """Distribution of the sum of two independent sums, as in `tail_of_sum`."""
+    (below, tail), (below_other, tail_other) = one, other
+    total = np.convolve(below, below_other)
+    return total[:at_least], float(total[at_least:].sum()) + tail + float(below.sum()) * tail_other
 
 
 def _noticed(chances: np.ndarray, threshold: float) -> float | None:
