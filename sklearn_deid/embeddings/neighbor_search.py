@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +64,6 @@ def search_neighbors(
         Rows of the neighbours of each query.
     """
     from joblib import Parallel, delayed
-    from threadpoolctl import threadpool_limits
     from tqdm import tqdm
 
     found = np.empty((len(rows), n_neighbors), dtype=np.int32)
@@ -72,7 +73,7 @@ def search_neighbors(
     search = _Search(table, ids, n_neighbors)
     starts = range(0, len(rows), search.n_queries)
     parts = [slice(start, start + search.n_queries) for start in starts]
-    with _ONE_AT_A_TIME, threadpool_limits(1, user_api="blas"):
+    with _ONE_AT_A_TIME, _thread_pools().limit(limits=1, user_api="blas"):
         results = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
             delayed(search)(queries[part], rows[part]) for part in parts
         )
@@ -81,6 +82,14 @@ def search_neighbors(
                 found[part, 1:] = others
                 bar.update(len(others))
     return found
+
+
+@cache
+def _thread_pools() -> Any:
+    """Thread pools of the loaded libraries. Finding the pools takes longer than a search for few words."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class _Search:
