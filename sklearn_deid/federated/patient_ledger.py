@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ _NUMBERS = ("epsilon", "delta", "sampling_rate", "noise_multiplier")
 _COUNTS = ("n_planned", "n_spent")
 
 
+@lru_cache(maxsize=256)
 def epsilon_of_steps(noise_multiplier: float, sampling_rate: float, n_steps: int, delta: float) -> float:
     """Epsilon of some steps of `PatientPrivacy` by the Rényi accountant of dp-accounting.
 
@@ -80,6 +81,16 @@ def _event(noise_multiplier: float, sampling_rate: float, n_steps: int) -> Any:
     step = dp.GaussianDpEvent(noise_multiplier)
     # The accountant assumes that neighbouring data sets differ by one added or removed patient.
     return dp.SelfComposedDpEvent(dp.PoissonSampledDpEvent(sampling_rate, step), n_steps)
+
+
+@lru_cache(maxsize=256)
+def _least_noise(epsilon: float, delta: float, sampling_rate: float, n_steps: int) -> float:
+    """Smallest noise multiplier that keeps the steps within (epsilon, delta), from the accountant."""
+    dp = import_optional("dp_accounting", extra="privacy", purpose=_PURPOSE)
+    bracket = dp.ExplicitBracketInterval(_LEAST, _MOST)
+    steps = partial(_event, sampling_rate=sampling_rate, n_steps=n_steps)
+    with _quiet():
+        return float(dp.calibrate_dp_mechanism(_accountant, steps, epsilon, delta, bracket, tol=1e-4))
 
 
 @dataclass(eq=False)
@@ -156,11 +167,7 @@ class PatientLedger:
             raise ExchangeError(f"No noise keeps {n_planned} steps within epsilon {epsilon:g} at delta {delta:g}.")
         noise = _LEAST
         if epsilon_of_steps(_LEAST, sampling_rate, n_planned, delta) > epsilon:
-            dp = import_optional("dp_accounting", extra="privacy", purpose=_PURPOSE)
-            bracket = dp.ExplicitBracketInterval(_LEAST, _MOST)
-            steps = partial(_event, sampling_rate=sampling_rate, n_steps=n_planned)
-            with _quiet():
-                noise = float(dp.calibrate_dp_mechanism(_accountant, steps, epsilon, delta, bracket, tol=1e-4))
+            noise = _least_noise(epsilon, delta, sampling_rate, n_planned)
         ledger = cls(
             epsilon, delta, sampling_rate=sampling_rate, noise_multiplier=noise, n_planned=n_planned, path=path
         )

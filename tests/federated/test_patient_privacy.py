@@ -21,6 +21,7 @@ from sklearn_deid.federated import (
     epsilon_of_steps,
     make_learner,
     noisy_mean,
+    patient_ledger,
 )
 from sklearn_deid.federated.ensemble_plan import plan_of
 from sklearn_deid.federated.patient_steps import clipped
@@ -445,6 +446,8 @@ class TestAccountant:
 
     def test_orders_that_do_not_converge_are_left_out_without_a_word(self, caplog):
         """`federate site` printed 30 lines of the accountant before the line for the officer."""
+        for computed_once in (patient_ledger.epsilon_of_steps, patient_ledger._least_noise):
+            computed_once.cache_clear()
         with caplog.at_level("WARNING"):
             PatientLedger.planned(epsilon=8.0, delta=1e-5, sampling_rate=0.5, n_planned=100).line()
         assert caplog.records == []
