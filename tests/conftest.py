@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import gc
+import linecache
 import logging
 import os
 from functools import cache
@@ -28,6 +29,8 @@ def pytest_collection_finish(session):
 
     A run of few tests gains nothing, and hypothesis 6.100 calls a test of the oldest versions flaky then.
     """
+    # Each doctest looks whether any of these files was changed since the collection read it.
+    linecache.clearcache()
     if len(session.items) > 2000:
         gc.collect()
         gc.freeze()
@@ -66,6 +69,22 @@ def draw_known_keys(monkeypatch, name):
     monkeypatch.setattr(
         "numpy.random.default_rng", lambda seed=None: unseeded(seeds.getrandbits(128) if seed is None else seed)
     )
+
+
+@pytest.fixture(scope="session")
+def kept():
+    """Two new processes that audits of several modules share."""
+    from tests.audit.kept_processes import Kept
+
+    pools = Kept()
+    yield pools
+    pools.close()
+
+
+@pytest.fixture
+def kept_processes(kept, monkeypatch):
+    """Audits ask the shared processes; `test_new_processes` tells what these are."""
+    monkeypatch.setattr("sklearn_deid.audit.releases.new_processes.ProcessPoolExecutor", kept.pool)
 
 
 @pytest.fixture(scope="session")

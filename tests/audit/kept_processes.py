@@ -1,4 +1,4 @@
-"""New processes that several audits of a module share."""
+"""New processes that several audits share."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 
 
 class Kept:
-    """Pools whose processes end with the tests of a module.
+    """Pools whose processes end with all tests.
 
     A process imports all modules, which takes seconds, and each audit asks for two. The first numbers of a generator of
     a module are those behind the first audit in the next one, and both processes still have the same.

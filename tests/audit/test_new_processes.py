@@ -11,7 +11,6 @@ from sklearn_deid.exceptions import AttackError
 
 from ..representations.test_private_representer import TINY, VECTORS
 from .audited_toys import audited_sentences, auditor
-from .kept_processes import Kept
 
 _OF_MODULE = np.random.default_rng(7**21)
 
@@ -32,17 +31,10 @@ class SurrogatesOfModule(SurrogatePseudonymizer):
         return super().sample(X, y, groups)
 
 
-@pytest.fixture(scope="module")
-def kept():
-    pools = Kept()
-    yield pools
-    assert len(pools.all) == 2
-    pools.close()
-
-
-@pytest.fixture
-def kept_processes(kept, monkeypatch):
-    monkeypatch.setattr("sklearn_deid.audit.releases.new_processes.ProcessPoolExecutor", kept.pool)
+@pytest.fixture(scope="module", autouse=True)
+def two_processes(kept):
+    yield
+    assert len(kept.all) == 2
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import pytest
 
 from sklearn_deid import NoteDeidentifier, read_corpus
 
-from ..audit.kept_processes import Kept
 from .pages import PAGES, ROOT, blocks_of, name_of
 
 TRAINED = {}
@@ -28,19 +27,6 @@ def equal_trainings_once(monkeypatch):
         return self
 
     monkeypatch.setattr(NoteDeidentifier, "fit", fit)
-
-
-@pytest.fixture(scope="module")
-def kept():
-    pools = Kept()
-    yield pools
-    pools.close()
-
-
-@pytest.fixture
-def kept_processes(kept, monkeypatch):
-    """Audits of several pages ask for two new processes; `test_new_processes` has those."""
-    monkeypatch.setattr("sklearn_deid.audit.releases.new_processes.ProcessPoolExecutor", kept.pool)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
