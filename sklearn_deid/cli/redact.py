@@ -116,7 +116,8 @@ def _run_notes(arguments: argparse.Namespace) -> int:
     if reviewed_path is None:
         _check_fit(arguments, (), "notes")
     numbers = _numbers(arguments, *filter(None, (source.path, reviewed_path)))
-    reviewed = None if reviewed_path is None else ReviewedNotes(arguments.reviewed)
+    moves_dates = arguments.mode == SURROGATE
+    reviewed = None if reviewed_path is None else ReviewedNotes(arguments.reviewed, moves_dates=moves_dates)
     # The key and the output are opened before the model, whose loading takes seconds.
     replacements = PhiReplacements(arguments)
     named = {} if reviewed is None else {"reviewed": reviewed.digest}

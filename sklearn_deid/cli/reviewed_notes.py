@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections import deque
@@ -14,10 +15,18 @@ from ..exceptions import DeidError, WithheldWarning
 from ..io import iter_documents
 from ..io.reading import is_predicted
 from ..io.registry import unanswered_ids
+from ..surrogates.label_kinds import known_labels
+from ..tagging.safe_harbor import fitted_spans, is_bare_year
 from ..text import Document, Span, unreadable_reason
 from .counting import counted
 from .failures import one_line
 from .label_texts import check_labels
+
+_YEAR = re.compile(r"(?<!\w)(?:19|20)[0-9]{2}(?!\w)")
+_YEAR_STAYS = (
+    "The note has a date that moves, and a number like a year that nobody has marked. If it is a year, it reveals the "
+    "shift of the dates. Mark it, or name a --model that finds years."
+)
 
 Annotated = tuple[Document, tuple[Span, ...] | None]
 
@@ -30,6 +39,11 @@ class ReviewedNotes:
     path : str
         File of finished notes that the review page has saved, or another annotated corpus. Notes in which nobody has
         marked spans, such as tasks of Label Studio without an annotation, count as not reviewed.
+    moves_dates : bool, default=False
+        Whether surrogates replace the spans. If no bare year is marked in the file, as after a review by the Safe
+        Harbor rule, the years would reveal the shift of the dates. The bare years and states of the model are then
+        added to the spans of the reader. Without a model, notes with a date and an unmarked number like a year are
+        withheld.
 
     Raises
     ------
@@ -40,7 +54,7 @@ class ReviewedNotes:
         plain word, or if a label is the text of a span.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, moves_dates: bool = False) -> None:
         self.path = Path(path)
         notes, unanswered = list(iter_documents(path)), unanswered_ids(path)
         self._notes = {note.doc_id: note for note in notes if note.doc_id not in unanswered}
@@ -52,6 +66,8 @@ class ReviewedNotes:
             )
         # Labels are written into the redacted notes.
         check_labels(self._notes.values())
+        marked = (note.text[span.start : span.end] for note in self._notes.values() for span in note.spans)
+        self._lacks_years = moves_dates and not any(map(is_bare_year, marked))
         self._unchanged: list[str] = []
         self._predicted: list[str] = []
         self._model: Any = None
@@ -123,11 +139,35 @@ class ReviewedNotes:
         reason = unreadable_reason(document.text)
         if reason is not None:
             return _withheld(document, reason)
-        if not reviewed.spans:
+        spans = self._with_years(reviewed) if self._lacks_years else reviewed.spans
+        if spans is None:
+            return _withheld(document, _YEAR_STAYS)
+        if not spans:
             self._unchanged.append(document.doc_id)
         elif is_predicted(reviewed):
             self._predicted.append(document.doc_id)
-        return document, reviewed.spans
+        return document, spans
+
+    def _with_years(self, note: Document) -> tuple[Span, ...] | None:
+        """Spans of the reader, with years and states of the model; None if a year could stay beside moved dates."""
+        found = None
+        if self._model is not None:
+            with warnings.catch_warnings():
+                # A reader has read the note: what the model says about it is not reported.
+                warnings.simplefilter("ignore")
+                (found,) = self._model.annotate([note.text])
+        if found is None:
+            has_date = any(known_labels().get(span.label) == "date" for span in note.spans)
+            return None if has_date and _YEAR.search(_outside(note)) else note.spans
+        taken = {at for span in note.spans for at in range(span.start, span.end)}
+        years = (s for s in fitted_spans(found, note.text) if taken.isdisjoint(range(s.start, s.end)))
+        return tuple(sorted([*note.spans, *years], key=lambda span: (span.start, span.end)))
+
+
+def _outside(note: Document) -> str:
+    """Text of a note outside of its spans."""
+    hidden = {at for span in note.spans for at in range(span.start, span.end)}
+    return "".join(" " if at in hidden else character for at, character in enumerate(note.text))
 
 
 def _withheld(document: Document, reason: str) -> Annotated:

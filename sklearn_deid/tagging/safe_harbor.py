@@ -94,7 +94,7 @@ def is_safe_harbor(span: Span, text: str) -> bool:
         is_part = is_part or _HIGH_BEFORE.search(text, max(0, span.start - 30), span.start) is not None
         return is_part or not _is_young(words)
     if label == "DATE":
-        return _YEARS.fullmatch(words) is None
+        return not is_bare_year(words)
     return label not in STAYING
 
 
@@ -177,6 +177,23 @@ def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ..
         if labels == "all" or is_safe_harbor(span, text) or _AS_I2B2.get(span.label, span.label) in also
     )
     return with_titles(asked, text) if labels == "hipaa-wide" else asked
+
+
+def is_bare_year(words: str) -> bool:
+    """Whether words are a year, years, or a decade alone, which the rule keeps.
+
+    Examples
+    --------
+    >>> is_bare_year("2011"), is_bare_year("May 2011")
+    (True, False)
+    """
+    return _YEARS.fullmatch(words) is not None
+
+
+def fitted_spans(spans: Iterable[Span], text: str) -> list[Span]:
+    """Spans of bare years and of states: the rule keeps them, and with surrogates they must change, too."""
+    fitted = (span for span in spans if _AS_I2B2.get(span.label, span.label) in _FITTED)
+    return [span for span in fitted if not is_safe_harbor(span, text)]
 
 
 def is_never_asked(label: str, labels: str) -> bool:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from sklearn_deid import NoteDeidentifier, RuleTagger, Span, load, save, write_corpus
+from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span, load, save, write_corpus
 from sklearn_deid.cli import surrogate_options
 from sklearn_deid.cli.note_output import NoteOutput
 from sklearn_deid.cli.table_output import TableOutput
@@ -303,3 +303,25 @@ def test_a_resumed_run_over_documents_completes_the_mapping(run, one_patient, tm
     mapping.unlink()
     assert run(*command, "--output", tmp_path / "out", "--resume")[0] == 0
     assert [row["doc_id"] for row in read_mapping(mapping, read_or_make_key(key))] == ["a.txt"]
+
+
+@pytest.mark.parametrize(("marks_years", "with_model"), [(False, False), (False, True), (True, False)])
+def test_years_that_a_reader_leaves_do_not_reveal_the_shift(run, tmp_path, marks_years, with_model):
+    """After a review by the Safe Harbor rule, dates moved beside years that stayed."""
+    year, date = "Stroke in 2019, dose 2000 mg. ", "Seen on 3/5/2019."
+    spans = [*([Span(10, 14, "DATE")] if marks_years else []), Span(len(year) + 8, len(year) + 16, "DATE")]
+    write_corpus([Document("n1", year + date, tuple(spans))], tmp_path / "read.jsonl")
+    write_corpus([Document("n1", year + date)], tmp_path / "raw", format="text")
+    save(NoteDeidentifier(RuleTagger(recognizers=["date"]).fit([]), labels="hipaa"), tmp_path / "model")
+    options = ["--reviewed", tmp_path / "read.jsonl", "--mode", "surrogate", "--locale", "en"]
+    options += ["--model", tmp_path / "model"] if with_model else []
+    code, _, err = run("redact", tmp_path / "raw", *options, "--output", tmp_path / "out")
+    if not marks_years and not with_model:
+        assert (code, "nobody has marked" in err, contents(tmp_path / "out")) == (1, True, {})
+    else:
+        (text,) = contents(tmp_path / "out").values()
+        assert code == 0 and "2019" not in text and "dose 2000 mg" in text
+    if not marks_years:  # nothing moves, so that nothing is revealed
+        options[3] = "label"
+        assert run("redact", tmp_path / "raw", *options[:4], "--output", tmp_path / "plain")[0] == 0
+        assert list(contents(tmp_path / "plain").values()) == [year + "Seen on [DATE]."]
