@@ -281,7 +281,7 @@ def _raw_notes(
     """Notes of ``--unlabelled``; None without the option. The errors of notes that cannot be read are added."""
     if arguments.unlabelled is None:
         return None
-    from ..text.note_copies import without_blanks
+    from ..text.note_copies import copies_together, without_blanks
 
     notes = list(NoteSource(arguments.unlabelled, None, arguments.encoding).read(errors.append))
     # Held-out notes are annotated notes, and would be learned from otherwise.
@@ -289,12 +289,23 @@ def _raw_notes(
     kept = [document for document in notes if without_blanks(document.text) not in known]
     annotated = counted(len(notes) - len(kept), "of them is", "of them are")
     print(f"Raw notes: {counted(len(notes), 'was', 'were')} read, and {annotated} annotated.")
-    # The scores are those of patients that the model has never read.
-    patients = set() if held_out is None else set(held_out.patients)
-    others = [document for document in kept if known_id(document.patient_id) not in patients]
-    if len(others) < len(kept):
-        left = counted(len(kept) - len(others), "raw note is", "raw notes are")
+    return kept if held_out is None else _of_others(copies_together(kept), set(held_out.patients))
+
+
+def _of_others(notes: list[Document], held_out: set[str]) -> list[Document]:
+    """Raw notes without the notes of held-out patients: the scores are those of patients that the model never read."""
+    patients = [known_id(document.patient_id) for document in notes]
+    others = [document for document, patient in zip(notes, patients, strict=True) if patient not in held_out]
+    if len(others) < len(notes):
+        left = counted(len(notes) - len(others), "raw note is", "raw notes are")
         print(f"{left} left out, because the patients are held out.")
+    # Files of plain text have no patient ids, so that this holds for most raw notes.
+    if unknown := patients.count(None):
+        print(
+            f"{unknown} of {len(notes)} raw notes have no patient id. The model may learn from raw notes of held-out "
+            "patients, and then the scores are too high.",
+            file=sys.stderr,
+        )
     return others
 
 

@@ -115,12 +115,16 @@ def test_raw_notes_of_held_out_patients_are_not_learned_from(run, notes, tmp_pat
     raw = [Document(f"raw-{n.doc_id}", f"{n.text} Well.", (), f"{n.patient_id} ") for n in notes]
     # Copies without patient ids, in which an editor has changed the line ends.
     raw += [Document(n.doc_id, "\r\n".join([*n.text.split("\n"), ""])) for n in notes]
+    # Copies of raw notes, and one note whose patient nobody knows.
+    raw += [Document(f"copy-{note.doc_id}", f"{note.text}\nWell.") for note in notes]
     write_corpus([*raw, Document("nobody", "Seen by Dr. Birch.")], tmp_path / "raw.jsonl")
     options = ("--unlabelled", tmp_path / "raw.jsonl", "--validation-fraction", "0.3", "--model", tmp_path / "m")
-    code, out, _ = run("train", tmp_path / "gold.jsonl", *options, *QUICK)
+    code, out, err = run("train", tmp_path / "gold.jsonl", *options, *QUICK)
     corpus, read = learned
     assert code == 2 and {known_id(note.patient_id) for note in read} == {*corpus.patients, None}
-    assert f"{len(notes) + 1 - len(read)} raw notes are left out, because the patients are held out." in out
+    assert [note.text for note in read if known_id(note.patient_id) is None] == ["Seen by Dr. Birch."]
+    assert f"{2 * len(notes) + 1 - len(read)} raw notes are left out, because the patients are held out." in out
+    assert f"1 of {2 * len(notes) + 1} raw notes have no patient id. The model may learn from raw notes of" in err
 
 
 @pytest.fixture
