@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -64,8 +65,8 @@ class Composite(NamedTuple):
     apart : callable
         ``apart(model)`` returns JSON values and the fitted taggers inside the model.
     together : callable
-        ``together(state, taggers)`` returns the fitted model. The function may raise KeyError, TypeError, ValueError or
-        AttributeError if an entry is missing.
+        ``together(state, taggers)`` returns the fitted model. The function may raise KeyError, TypeError, ValueError,
+        AttributeError or OverflowError if an entry is missing or wrong.
     """
 
     kind: type
@@ -260,14 +261,18 @@ def _plain_figure(value: Any) -> Any:
 def _figure(name: str, value: Any) -> Any:
     is_estimate = name not in _NUMBERS
     numbers = value if is_estimate and isinstance(value, list) else [value]
-    # Text of a forged report could act in a terminal.
-    if not all(isinstance(number, (int, float)) or (number is None and is_estimate) for number in numbers):
+    # Text of a forged report could act in a terminal, and a whole number above all floats cannot be printed.
+    if not all(number is None and is_estimate or _is_figure(number) for number in numbers):
         raise BundleError("A figure of the saved report is not a number.")
     if not is_estimate:
         return value
     share, low, high = (math.nan if number is None else number for number in value[:3])
     # Version 0.1.0 saved only the first three attributes.
     return Estimate(share, low, high, *value[3:])
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, (int, float)) and abs(value) <= sys.float_info.max
 
 
 def _probability(value: Any) -> float:
@@ -431,7 +436,7 @@ def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None
     try:
         model = COMPOSITES[kind].together(state, taggers)
         check_constraints(model)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise misfit(kind, error) from None
     return model
 
