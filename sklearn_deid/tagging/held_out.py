@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
 from .._randomness import own_generator
-from ..exceptions import SequenceError
+from ..exceptions import SequenceError, TrainingInterruptedWarning
 from ..metrics import Estimate
 from ..metrics.rounding import rounded
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags
@@ -140,7 +141,9 @@ def marginals_on_held_out(
     n_refitted = int(plan.refit)
     trainings = [np.arange(len(X))] * n_refitted + [train for train, _ in splits]
     jobs = Parallel(n_jobs=plan.n_jobs)
-    trained = jobs(delayed(_fit)(estimator, X, tags, groups, rows) for rows in trainings)
+    # The threshold is chosen for taggers that are as good as the kept one, so that all or none must be interrupted.
+    fit = fit_whole if len(trainings) > 1 else fit_on
+    trained = jobs(delayed(_fit)(fit, estimator, X, tags, groups, rows) for rows in trainings)
     kept, fitted = trained[0], trained[n_refitted:]
     # A fold may lack labels of other folds. All parts have the columns of all labels, so that they can be joined.
     labels = labels_in(tags.data, *(one.classes_ for one in fitted))
@@ -166,8 +169,26 @@ def fit_on(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None) -> Any:
     return copy.fit(X, tags, **known)
 
 
-def _fit(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None, rows: np.ndarray) -> Any:
-    return fit_on(estimator, X[rows], tags[rows], None if groups is None else groups[rows])
+def fit_whole(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None) -> Any:
+    """Fit one of several taggers like `fit_on`. Ctrl-C ends all trainings, and not only the one that is running.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C interrupted the training. A tagger alone would keep its weights, and the next training would begin.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrainingInterruptedWarning)
+        try:
+            return fit_on(estimator, X, tags, groups)
+        except TrainingInterruptedWarning as warning:
+            raise KeyboardInterrupt(str(warning)) from None
+
+
+def _fit(
+    fit: Callable[..., Any], estimator: Any, X: Any, tags: Any, groups: np.ndarray | None, rows: np.ndarray
+) -> Any:
+    return fit(estimator, X[rows], tags[rows], None if groups is None else groups[rows])
 
 
 def _splits(plan: HoldOutPlan, n: int, groups: np.ndarray | None) -> Sequence[tuple[np.ndarray, np.ndarray]]:

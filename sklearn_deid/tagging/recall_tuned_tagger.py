@@ -229,6 +229,9 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
             If there are too few held-out patients for the target. The message states the number of patients needed. If
             there are too few patients even for a tagger that misses nothing, the error is raised before training. With
             ``on_low_precision="raise"``, also if the precision on the held-out patients is below ``min_precision``.
+        KeyboardInterrupt
+            If Ctrl-C interrupted one of several trainings, as with folds: the recall of the taggers of the folds is not
+            the recall of a tagger that was trained for fewer epochs. The estimator stays unfitted.
 
         Warns
         -----

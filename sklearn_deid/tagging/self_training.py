@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from .._compat import BaseSearchCV, Interval, check_constraints
 from .._randomness import own_generator
 from ..sequences import TokenSequences, check_tags, object_rows
-from .held_out import fit_on
+from .held_out import fit_on, fit_whole
 from .voting_tagger import VotingTagger
 
 # The marginals of this many raw notes are in memory at a time, for all teachers.
@@ -124,7 +124,7 @@ class SelfTraining(BaseEstimator):
         teachers = []
         for number, teacher in enumerate(_teachers(estimator, self.n_teachers), 1):
             self._say(f"Teacher {number} of {self.n_teachers}")
-            teachers.append((f"teacher {number}", FrozenEstimator(fit_on(teacher, X, y, groups))))
+            teachers.append((f"teacher {number}", FrozenEstimator(fit_whole(teacher, X, y, groups))))
         # Teachers with different seeds make different errors, so that the mean of their probabilities is better
         # calibrated.
         vote = VotingTagger(teachers).fit(X, y)

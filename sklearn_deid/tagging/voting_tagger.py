@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import NamedEstimators, unfitted_if_failed
 from ..sequences import check_sequences
-from .held_out import check_no_threshold, fit_on, training_data
+from .held_out import check_no_threshold, fit_whole, training_data
 from .marginals import MarginalTagger, PhiMarginals, read_marginals
 
 
@@ -107,7 +107,7 @@ class VotingTagger(MarginalTagger, NamedEstimators):
             check_no_threshold(self, estimator, f"The tagger {name!r}")
         with unfitted_if_failed(self):
             jobs = Parallel(n_jobs=self.n_jobs)
-            self.estimators_ = jobs(delayed(fit_on)(estimator, X, tags, patients) for _, estimator in kept)
+            self.estimators_ = jobs(delayed(fit_whole)(estimator, X, tags, patients) for _, estimator in kept)
             self.named_estimators_ = Bunch(**dict(zip((name for name, _ in kept), self.estimators_, strict=True)))
             # Taggers may know labels that y does not hold, for example the labels of rules.
             self._know_labels(tags.data, *(getattr(one, "classes_", ()) for one in self.estimators_))

@@ -16,6 +16,7 @@ from sklearn_deid import (
     make_clinical_notes,
 )
 from sklearn_deid.exceptions import SequenceError, TrainingInterruptedWarning
+from sklearn_deid.tagging import SelfTraining
 
 from .conftest import SMALL, make_sentences
 
@@ -95,6 +96,40 @@ def test_an_interrupted_training_warns(data):
     with pytest.warns(TrainingInterruptedWarning, match="after 2 of 3 epochs"):
         stopped.fit(X, y)
     assert len(stopped.predict(X)) == len(X)
+
+
+@pytest.mark.parametrize(
+    "several",
+    [
+        lambda one: RecallTunedTagger(one, target_recall=0.1, cv=2),
+        lambda one: TemperatureScaledTagger(one, cv=2, refit=True),
+        lambda one: VotingTagger([("a", one), ("b", one)]),
+    ],
+)
+def test_an_interruption_ends_several_trainings(data, several):
+    """The final tagger, trained for an epoch, had the threshold and the stated recall of folds with all epochs."""
+    X, y, groups = data
+    stopped = several(tagger(callbacks=[Breaks(KeyboardInterrupt(), epoch=2)]))
+    with pytest.raises(KeyboardInterrupt, match="after 1 of 3 epochs"):
+        stopped.fit(X, y, groups=groups)
+    assert is_unfitted(stopped, X)
+
+
+def test_an_interruption_of_a_teacher_ends_self_training(data):
+    X, y, groups = data
+    stopped = tagger(callbacks=[Breaks(KeyboardInterrupt(), epoch=2)])
+    with pytest.raises(KeyboardInterrupt, match="after 1 of 3 epochs"):
+        SelfTraining().fit_student(stopped, X, y, groups, X, groups)
+
+
+def test_an_interruption_of_the_only_training_keeps_its_weights(data):
+    X, y, groups = data
+    stopped = RecallTunedTagger(
+        tagger(callbacks=[Breaks(KeyboardInterrupt(), epoch=2)]), target_recall=0.1, min_precision=0, cv=0.5
+    )
+    with pytest.warns(TrainingInterruptedWarning, match="after 1 of 3 epochs"):
+        stopped.fit(X, y, groups=groups)
+    assert stopped.report_.n_patients
 
 
 def test_a_callback_that_stops_after_an_epoch_does_not_warn(data):
