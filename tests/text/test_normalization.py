@@ -369,11 +369,16 @@ def test_no_text_in_the_repr():
     ],
 )
 def test_the_time_is_linear(piece):
-    text = piece * (400_000 // len(piece))
+    """For a time that grows with the square, 2 seconds for 200,000 characters are 8 seconds for 400,000."""
+    text = piece * (200_000 // len(piece))
     normalize("\uff21")  # builds the table of characters
+    assert any(seconds_of(text) < 2 for _ in range(3)), "not even in one of three attempts on a busy machine"
+
+
+def seconds_of(text):
     start = time.process_time()
     normalize(text)
-    assert time.process_time() - start < 8
+    return time.process_time() - start
 
 
 def test_entities_that_were_escaped_twice_are_letters():
