@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, read_corpus, write_corpus
+from ..io.files import part_of
 from ..io.registry import unanswered_ids
 from .annotating import load_deidentifier
 from .failures import DONE, SOME_WITHHELD
@@ -59,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_apart(Path(arguments.exclude), [path])
     if path.suffix.lower() != ".jsonl":
         raise DeidError("OUT must end in .jsonl.", path=str(path))
-    check_new(arguments.overwrite, path)
+    # Half a file of a killed run is refused now, and not after all notes were tagged.
+    check_new(arguments.overwrite, path, part_of(path))
     from ..review import suggest_notes
 
     known: set[str] = set()

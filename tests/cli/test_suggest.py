@@ -23,6 +23,13 @@ def test_the_best_notes_are_written_in_order(run, raw, model, notes, tmp_path):
     assert output.stat().st_mode & 0o077 == 0, "raw notes, as private as the review page"
 
 
+def test_half_a_file_of_a_killed_run_is_named_before_the_notes_are_tagged(run, raw, tmp_path):
+    """The run tagged all notes, and then advised --resume, which suggest lacks."""
+    (tmp_path / "next.jsonl.part").write_text("{")
+    code, _, err = run("suggest", raw, "--model", tmp_path / "no-model", "--output", tmp_path / "next.jsonl")
+    assert (code, "Use --overwrite" in err, "next.jsonl.part" in err, "--resume" in err) == (2, True, True, False)
+
+
 def test_annotated_notes_are_not_chosen_again(run, raw, model, notes, tmp_path):
     write_corpus(notes[:9], tmp_path / "known.jsonl")
     command = ["suggest", raw, "--model", model, "--output", tmp_path / "next.jsonl"]
