@@ -40,8 +40,8 @@ class ReviewedNotes:
         File of finished notes that the review page has saved, or another annotated corpus. Notes in which nobody has
         marked spans, such as tasks of Label Studio without an annotation, count as not reviewed.
     moves_dates : bool, default=False
-        Whether surrogates replace the spans. If no bare year is marked in the file, as after a review by the Safe
-        Harbor rule, the years would reveal the shift of the dates. The bare years and states of the model are then
+        Whether surrogates replace the spans. If no bare year is marked as a date in the file, as after a review by the
+        Safe Harbor rule, the years would reveal the shift of the dates. The bare years and states of the model are then
         added to the spans of the reader. Without a model, notes with a date and an unmarked number like a year are
         withheld.
 
@@ -66,8 +66,8 @@ class ReviewedNotes:
             )
         # Labels are written into the redacted notes.
         check_labels(self._notes.values())
-        marked = (note.text[span.start : span.end] for note in self._notes.values() for span in note.spans)
-        self._lacks_years = moves_dates and not any(map(is_bare_year, marked))
+        dates = (note.text[s.start : s.end] for note in self._notes.values() for s in note.spans if _is_date(s))
+        self._lacks_years = moves_dates and not any(map(is_bare_year, dates))
         self._unchanged: list[str] = []
         self._predicted: list[str] = []
         self._model: Any = None
@@ -157,11 +157,15 @@ class ReviewedNotes:
                 warnings.simplefilter("ignore")
                 (found,) = self._model.annotate([note.text])
         if found is None:
-            has_date = any(known_labels().get(span.label) == "date" for span in note.spans)
+            has_date = any(map(_is_date, note.spans))
             return None if has_date and _YEAR.search(_outside(note)) else note.spans
         taken = {at for span in note.spans for at in range(span.start, span.end)}
         years = (s for s in fitted_spans(found, note.text) if taken.isdisjoint(range(s.start, s.end)))
         return tuple(sorted([*note.spans, *years], key=lambda span: (span.start, span.end)))
+
+
+def _is_date(span: Span) -> bool:
+    return known_labels().get(span.label) == "date"
 
 
 def _outside(note: Document) -> str:

@@ -308,8 +308,9 @@ def test_a_resumed_run_over_documents_completes_the_mapping(run, one_patient, tm
 @pytest.mark.parametrize(("marks_years", "with_model"), [(False, False), (False, True), (True, False)])
 def test_years_that_a_reader_leaves_do_not_reveal_the_shift(run, tmp_path, marks_years, with_model):
     """After a review by the Safe Harbor rule, dates moved beside years that stayed."""
-    year, date = "Stroke in 2019, dose 2000 mg. ", "Seen on 3/5/2019."
-    spans = [*([Span(10, 14, "DATE")] if marks_years else []), Span(len(year) + 8, len(year) + 16, "DATE")]
+    year, date = "Room 2010. Stroke in 2019, dose 2000 mg. ", "Seen on 3/5/2019."
+    spans = [Span(5, 9, "ROOM"), *([Span(21, 25, "DATE")] if marks_years else [])]
+    spans.append(Span(len(year) + 8, len(year) + 16, "DATE"))
     write_corpus([Document("n1", year + date, tuple(spans))], tmp_path / "read.jsonl")
     write_corpus([Document("n1", year + date)], tmp_path / "raw", format="text")
     save(NoteDeidentifier(RuleTagger(recognizers=["date"]).fit([]), labels="hipaa"), tmp_path / "model")
@@ -324,4 +325,4 @@ def test_years_that_a_reader_leaves_do_not_reveal_the_shift(run, tmp_path, marks
     if not marks_years:  # nothing moves, so that nothing is revealed
         options[3] = "label"
         assert run("redact", tmp_path / "raw", *options[:4], "--output", tmp_path / "plain")[0] == 0
-        assert list(contents(tmp_path / "plain").values()) == [year + "Seen on [DATE]."]
+        assert list(contents(tmp_path / "plain").values()) == [year.replace("2010", "[ROOM]") + "Seen on [DATE]."]
