@@ -50,6 +50,8 @@ def nir(body: str) -> str | None:
     >>> nir("1841276451089")
     '46'
     """
+    if body[6].isalpha():  # the departments 2A and 2B of Corsica count as 19 and 18
+        body = f"{body[:5]}{19 if body[6] == 'A' else 18}{body[7:]}"
     # Number and key add up to a multiple of 97, so that the key runs from 01 to 97.
     return f"{97 - int(body) % 97:02d}"
 
@@ -145,7 +147,7 @@ _FORMS: dict[str, tuple[tuple[re.Pattern[str], _Check], ...]] = {
         (re.compile(r"(\d{8}|[XYZ]\d{7})([A-Z])"), dni),
         (re.compile(r"(\d{10})(\d{2})"), nuss),
     ),
-    "fr": ((re.compile(r"(\d{13})(\d{2})"), nir),),
+    "fr": ((re.compile(r"(\d{6}[A-Z\d]\d{6})(\d{2})"), nir),),
     "it": ((re.compile(r"([A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3})([A-Z])"), codice_fiscale),),
     "nl": ((re.compile(r"(\d{8})(\d)"), bsn),),
     "nb": ((re.compile(r"(\d{9})(\d{2})"), fodselsnummer),),
@@ -203,7 +205,8 @@ def _with_possible_date(body: str, check: _Check, chance: Chance) -> str:
         return body
     day, month, year = chance.number(1, 28), chance.number(1, 12), chance.number(30, 99)
     if check is nir:  # sex, year, month, department
-        return f"{chance.number(1, 2)}{year}{month:02d}{chance.number(1, 95):02d}{body[7:]}"
+        department = chance.pick(("2A", "2B")) if body[6].isalpha() else f"{chance.number(1, 95):02d}"
+        return f"{chance.number(1, 2)}{year}{month:02d}{department}{body[7:]}"
     if check is fodselsnummer:
         return f"{day:02d}{month:02d}{year}{chance.number(0, 499):03d}"  # 000 to 499 belong to 1900 to 1999
     # Women have 40 more days.

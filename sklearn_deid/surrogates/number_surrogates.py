@@ -21,9 +21,11 @@ _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
 _NIE = re.compile(r"[A-Z]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
 # Extension behind at least seven digits, as in "617-555-0123 x45".
-_EXTENSION = re.compile(r"((?:\D*\d){7,})([\s,;(]*(?:/|([^\W\d_]+)\.?)\s*)(\d{1,5}\)?)")
-# Between several numbers in one span.
-_BETWEEN = re.compile(r"\s*[,;|\n]\s*|\s+(?:/|or|and|oder|und|ou|o|y|e|og|eller|en|of|et)\s+", re.IGNORECASE)
+_EXTENSION = re.compile(r"((?:\D*\d){7,})([\s,;(]*(?:/|([^\W\d_]+)\.?)\s*-?)(\d{1,5}\)?)")
+# Between several numbers in one span; also words such as "(cell)", which may need other letters.
+_OR = ("or", "and", "oder", "und", "ou", "o", "y", "e", "og", "eller", "en", "of", "et")
+_BETWEEN = re.compile(rf"(\s*[,;|\n]\s*|\s+(?:/|{'|'.join(_OR)})\s+)", re.IGNORECASE)
+_WORDS_BETWEEN = re.compile(r"(?<=[\d)])(/|[^\w+]*[^\W\d_]+(?:[^\w+]+[^\W\d_]+)*[^\w+(]*)(?=[+(]?\d)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORD_IN_FRONT = re.compile(r"([^\W\d_]+)[^\w]*")
 _COUNTRY_CODES = {"en": "1", "es": "34", "de": "49", "fr": "33", "nb": "47", "it": "39", "nl": "31", "pt": "351"}
@@ -92,10 +94,14 @@ class NumberSurrogates:
 
         Several numbers have the same surrogates as each number alone.
         """
-        numbers = _BETWEEN.split(text)
-        if len(numbers) > 1 and all(sum(map(str.isdigit, number)) > 6 for number in numbers):
-            between = [*_BETWEEN.findall(text), ""]
-            return "".join(f"{self.phone(number)}{sign}" for number, sign in zip(numbers, between, strict=True))
+        for pattern in (_BETWEEN, _WORDS_BETWEEN):
+            numbers = pattern.split(text)
+            if len(numbers) > 1 and all(sum(map(str.isdigit, number)) > 6 for number in numbers[::2]):
+                numbers[::2] = [str(self.phone(number)) for number in numbers[::2]]
+                if pattern is _WORDS_BETWEEN:
+                    chance = self._chance.of("words between numbers", fold("".join(numbers[1::2])))
+                    numbers[1::2] = [_with_public_words(words, chance) for words in numbers[1::2]]
+                return "".join(numbers)
         if (found := _with_extension(text)) is not None:
             # The same number without an extension has the same surrogate.
             main = self.phone(found[1])
@@ -121,9 +127,7 @@ class NumberSurrogates:
             drawn[:2] = ["0", "0"]
         for i, digit in zip(digits[:n_code], drawn, strict=True):
             out[i] = digit
-        return _LETTERS.sub(
-            lambda word: word[0] if is_phone_word(word[0]) else random_of_form(word[0], chance), "".join(out)
-        )
+        return _with_public_words("".join(out), chance)
 
     def ip(self, text: str) -> str | None:
         """IP address from a block that is reserved for documentation (RFC 5737, RFC 3849); None for other text."""
@@ -161,7 +165,16 @@ class NumberSurrogates:
 def _with_extension(text: str) -> re.Match[str] | None:
     """Parts of a telephone number with an extension; None for a number without extension."""
     found = _EXTENSION.fullmatch(text)
-    return found if found and (found[2].strip(" ,;(.") == "/" or is_phone_word(found[3] or "")) else None
+    if found is None:
+        return None
+    # "617-234-5678 or -5679"; a letter directly behind a digit is no word.
+    is_or = found[2][0].isspace() and (found[3] or "").lower() in _OR
+    return found if is_or or found[2].strip(" ,;(.-") == "/" or is_phone_word(found[3] or "") else None
+
+
+def _with_public_words(text: str, chance: Chance) -> str:
+    """Text in which random letters replace all words but public words next to telephone numbers."""
+    return _LETTERS.sub(lambda word: word[0] if is_phone_word(word[0]) else random_of_form(word[0], chance), text)
 
 
 def code_length(text: str, digits: list[str], locale: str) -> int:
@@ -234,6 +247,17 @@ def is_phone_word(word: str) -> bool:
     (True, False)
     """
     return fold(word) in _public_words("phones")
+
+
+def may_stay(word: str) -> bool:
+    """Whether a word next to telephone numbers is public, or may be a word between two numbers.
+
+    Examples
+    --------
+    >>> may_stay("or"), may_stay("Ext"), may_stay("flowers")
+    (True, True, False)
+    """
+    return is_phone_word(word) or word.lower() in _OR
 
 
 @cache

@@ -14,7 +14,7 @@ from .locale_words import LocaleWords, locale_words
 from .name_parsing import whole_name, with_signs_apart
 from .name_particles import east_asian_words, is_short_particle
 from .net_surrogates import HOSTS
-from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, is_phone_word, mobile_kind, national_digits
+from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, may_stay, mobile_kind, national_digits
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, is_whole_address, place_parts
@@ -146,7 +146,7 @@ def _phone(text: str, locale: str) -> str:
     n_code = code_length(text, [text[i] for i in digits], locale)
     behind = digits[n_code : n_code + 1]
     has_zero = n_code > 0 and behind != [] and text[behind[0]] == "0"
-    form = _WORD.sub(lambda word: fold(word[0]) if is_phone_word(word[0]) else _signs(word[0]), _signs(text, False))
+    form = _WORD.sub(lambda word: fold(word[0]) if may_stay(word[0]) else _signs(word[0]), _signs(text, False))
     is_mobile = mobile_kind(national_digits(text, locale), locale)
     kind = "" if is_mobile is None else " mobile" if is_mobile else " landline"
     return f"{form}{f' code {n_code}' if n_code else ''}{' 0' if has_zero else ''}{kind}"

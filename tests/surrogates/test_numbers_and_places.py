@@ -24,7 +24,7 @@ from sklearn_deid.surrogates.written_form import written_form
 KEY = bytes(range(32))
 NATIONAL = {
     "es": ["12345678Z", "X1234567L", "28 12345678 40"],
-    "fr": ["1 84 12 76 451 089 46"],
+    "fr": ["1 84 12 76 451 089 46", "2 84 12 2A 451 089 80"],
     "it": ["RSSMRA85T10A562S"],
     "nl": ["111222333"],
     "nb": ["010107 50160"],
@@ -112,6 +112,25 @@ def test_several_phones_in_a_span_are_those_of_single_spans(between):
     new = numbers.phone(f"Tel: {one}{between}{other}")
     assert new == f"Tel: {numbers.phone(one)}{between}{numbers.phone(other)}"
     assert len(re.findall(r"555.01\d\d", new)) == 2
+
+
+@pytest.mark.parametrize("between", ["/", " (cell) ", " (home), ", " Fax: ", "(c)"])
+def test_numbers_with_words_between_them_are_those_of_single_spans(between):
+    """Two numbers with a slash or a word between them had random digits, also in front of 555."""
+    numbers = NumberSurrogates(chance(), "en", "invalid")
+    new = numbers.phone(f"617-234-5678{between}+1 (617) 234-9876 (home)")
+    assert new.startswith(numbers.phone("617-234-5678"))
+    assert new.endswith(f"{numbers.phone('+1 (617) 234-9876')} (home)")
+    assert "c)" in between or between in new
+
+
+def test_a_number_and_its_last_digits_have_one_surrogate():
+    """ "Or" became two letters, and the number had random digits."""
+    numbers = NumberSurrogates(chance(), "en", "invalid")
+    for between in (" or -", " or ", "/"):
+        new = numbers.phone(f"617-234-5678{between}5679")
+        assert new.startswith(numbers.phone("617-234-5678") + between)
+    assert not numbers.phone("617-234-5678e1").endswith("e1")
 
 
 @given(st.text("+()/ -.0123456789", min_size=1, max_size=18), st.sampled_from(sorted(LOCALES)))
