@@ -10,6 +10,9 @@ from .locale_words import LocaleWords
 from .name_parsing import GIVEN, INITIAL, SURNAME, NamePart
 from .name_spellings import NameSpellings
 
+# Ends of English plurals: the Lindens, the Joneses.
+PLURALS = ("s", "es")
+
 
 class KnownNames:
     """Names that the notes of one patient contain, as folded words (lower case, without accents).
@@ -18,7 +21,7 @@ class KnownNames:
 
     1. They are equal without case and accents (Alder, ALDER), also of letters with a stroke (\u0141ukasz, Lukasz), if
        one letter is written as two letters (M\u00fcller, Mueller), or without the s of a genitive in German and
-       Norwegian (M\u00fcllers).
+       Norwegian (M\u00fcllers) or of a plural in English (the Alders, if the notes contain Alder).
     2. One typing error turns one word into the other (Adler, Aldder), and both words have 5 to 40 letters and the same
        first letter. At most one word is a name of the locale: Marina and Martina are two names.
     3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
@@ -88,7 +91,7 @@ class KnownNames:
             base = self._words.without_genitive(word)
             if base != word:
                 known[folded] = self.canonical(role, base)
-            elif same := [known[other] for other in spelled if other in known]:
+            elif same := [known[other] for other in (*spelled, *self._singulars(role, folded)) if other in known]:
                 known[folded] = same[0]
             else:
                 # First spellings only: slips of slips would lead from one name to any other.
@@ -121,6 +124,11 @@ class KnownNames:
             Role and word for each letter, and the surnames of the person; None without such a person.
         """
         return self._persons.with_initials(fold(letters))
+
+    def _singulars(self, role: str, folded: str) -> tuple[str, ...]:
+        """English surnames of which a word that is no name itself may be the plural (the Lindens)."""
+        is_plural = self._words.locale == "en" and role == SURNAME and not self._words.is_name(folded)
+        return tuple(folded.removesuffix(end) for end in PLURALS if is_plural and folded.endswith(end))
 
     def _first_spelling(self, part: NamePart) -> str:
         return fold(part.text) if part.role == INITIAL else self.canonical(part.role, part.text)

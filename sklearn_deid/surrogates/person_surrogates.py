@@ -8,7 +8,7 @@ from itertools import zip_longest
 from ..text import apply_casing, casing_pattern
 from .folding import fold
 from .keyed_chance import KeyedChance
-from .known_names import KnownNames
+from .known_names import PLURALS, KnownNames
 from .locale_words import WITH_GENITIVE, LocaleWords, draw_other
 from .name_parsing import (
     CALLED,
@@ -93,6 +93,8 @@ class PersonSurrogates:
                 self.known.learn(_each(self._parse(text, kind)))
         # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
+        # "The Alders" and "the Joneses" may be in front of "Mr. Alder" and "Mr. Jones".
+        alone.sort(key=lambda one: len(one[0]) if one[0].lower().endswith(PLURALS) else 0)
         for is_called in (True, False):  # "his sister Ann" tells the role in "Ann called"
             self.known.learn([self._parse(text, kind) for text, kind in alone if (kind == CALLED) is is_called])
         for text, kind, _ in parsed:
@@ -190,6 +192,8 @@ class PersonSurrogates:
         name = self._name(part.role, canonical, sex)
         if self._words.locale in WITH_GENITIVE and fold(part.text) == f"{canonical}s":
             name += "'" if name[-1] in "sxz\u00df" else "s"
+        elif self._words.locale == "en" and fold(part.text) in {canonical + end for end in PLURALS}:
+            name += "es" if name.endswith(("s", "x", "z", "ch", "sh")) else "s"
         return apply_casing(name, casing_pattern(part.text))
 
     def _elided(self, letter: str, name: str) -> str:

@@ -325,3 +325,17 @@ def test_surnames_in_front_of_known_given_names_are_those_of_the_person(locale, 
         new, listed = rewritten(locale, f"{given} {surnames}", f"{surnames} {given}".upper(), key=key)
         words, n = fold(new).split(), len(given.split())
         assert fold(listed).split() == [*words[n:], *words[:n]]
+
+
+@pytest.mark.parametrize(("name", "plural"), [("Zyxo", "Zyxos"), ("Smith", "SMITHS"), ("Jones", "Joneses")])
+def test_the_plural_of_a_surname_is_that_of_its_surrogate(name, plural):
+    """ "The Roes" was another family than "Mr. Roe", and "the Smiths" lost their s."""
+    for key in KEYS[:4]:
+        several, one = rewritten("en", plural, name, key=key)
+        assert fold(several) in (fold(one) + "s", fold(one) + "es")
+        assert several.isupper() == plural.isupper()
+
+
+def test_a_listed_surname_is_no_plural():
+    stephen, stephens = rewritten("en", "Ann Stephen", "Ann Stephens")
+    assert not stephens.startswith(stephen)
