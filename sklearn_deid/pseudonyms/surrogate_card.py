@@ -63,7 +63,9 @@ def _told(settings: Mapping[str, Any]) -> list[str]:
     if settings.get("keep_gender"):
         told.append("Given names, words for the sex and relatives keep their gender.")
     if settings.get("keep_seasons"):
-        told.append("Each surrogate of a date is within two weeks of the original time of the year.")
+        # Whole weeks are rounded: the shift becomes up to six days shorter.
+        weeks = "three" if settings.get("whole_weeks") else "two"
+        told.append(f"Each surrogate of a date is within {weeks} weeks of the original time of the year.")
     if settings.get("whole_weeks"):
         told.append("Weekdays are unchanged.")
     if settings.get("labels") is not None:

@@ -61,9 +61,9 @@ class SurrogatePseudonymizer(SentenceTransformer):
     date_shift : int, default=3650
         Largest shift of the dates of a patient in days. The smallest shift is a tenth of ``date_shift``.
     whole_weeks : bool, default=False
-        Whether dates move by whole weeks.
+        Whether dates move by whole weeks, which may make a shift up to six days shorter.
     keep_seasons : bool, default=False
-        Whether dates move by whole years, plus or minus two weeks.
+        Whether dates move by whole years, plus or minus two weeks (with ``whole_weeks``, three weeks).
     ages : {"keep", "shift"}, default="keep"
         Treatment of ages up to 89 years: unchanged, or moved by one to three years for each patient.
     keep_gender : bool, default=True

@@ -41,9 +41,9 @@ def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_se
         Largest shift. The smallest shift is a tenth of the largest shift. With 3,650 days or more, a date that consists
         of only a year therefore also changes.
     whole_weeks : bool
-        Whether weekdays stay.
+        Whether weekdays stay. The shift may become up to six days shorter than drawn.
     keep_seasons : bool
-        Whether dates stay within two weeks of their day of the year.
+        Whether dates stay within two weeks of their day of the year; with ``whole_weeks``, within three weeks.
 
     Examples
     --------

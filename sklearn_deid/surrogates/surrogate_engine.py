@@ -71,9 +71,9 @@ class SurrogateEngine:
     date_shift : int, default=3650
         Largest shift of dates in days. The smallest shift is a tenth of ``date_shift``.
     whole_weeks : bool, default=False
-        Whether dates move by whole weeks, so that weekdays are kept.
+        Whether dates move by whole weeks, so that weekdays are kept. The shift may become up to six days shorter.
     keep_seasons : bool, default=False
-        Whether dates move by whole years, plus or minus two weeks.
+        Whether dates move by whole years, plus or minus two weeks (with ``whole_weeks``, three weeks).
     ages : {"keep", "shift", "band"}, default="keep"
         Treatment of ages up to 89 years: unchanged; moved by one to three years for each patient, together with the
         birth dates, but to no age below 1 or over 89; or replaced by bands of five years, which a birth date in the

@@ -191,7 +191,8 @@ def test_sentences_without_a_group_are_not_one_patient():
     [
         ({}, "Ages up to 89 years are unchanged"),
         ({}, "keep their gender"),
-        ({"keep_seasons": True}, "time of the year"),
+        ({"keep_seasons": True}, "within two weeks of the original time of the year"),
+        ({"keep_seasons": True, "whole_weeks": True}, "within three weeks of the original time of the year"),
         ({"whole_weeks": True}, "Weekdays are unchanged"),
         ({"labels": ["DOCTOR"]}, "other labels are unchanged"),
         ({"avoid_originals": True}, "word that is in no span"),
