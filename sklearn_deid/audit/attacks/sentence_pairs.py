@@ -185,8 +185,9 @@ class PairFeatures:
     def __call__(self, pairs: SentencePairs) -> np.ndarray:
         """Compute features of shape (n_pairs, n_features)."""
         a, b = pairs.first, pairs.second
-        kinds = [self._of_words] if self._vectors is None else [self._of_words, self._of_vectors]
-        columns = [np.array([of(i, j) for i, j in zip(a.tolist(), b.tolist(), strict=True)]) for of in kinds]
+        columns = [np.array([self._of_words(i, j) for i, j in zip(a.tolist(), b.tolist(), strict=True)])]
+        if self._vectors is not None:
+            columns.append(self._of_vectors(self._vectors, a, b))
         for counts in self._counts:
             shared, either = np.minimum(counts[a], counts[b]), np.maximum(counts[a], counts[b]).sum(1)
             # Two sentences without any counts are alike.
@@ -210,16 +211,23 @@ class PairFeatures:
             out += [float(np.log1p(sum(sorted(shared)))), max(shared)]
         return out
 
-    def _of_vectors(self, i: int, j: int) -> list[float]:
-        """Cosine of the mean vectors, and statistics of the best cosine of each token."""
-        assert self._vectors is not None
-        u, v = self._vectors[i], self._vectors[j]
-        if not len(u) or not len(v):
-            return [0.0, 0.0, 0.0, 0.0]
-        # shape: (n_tokens of i, n_tokens of j)
-        cosine = u @ v.T
-        best, mean = cosine.max(1), self._means[i] @ self._means[j]
-        return [float(mean), float(best.max()), float(best.mean()), float((best > 0.999).sum())]
+    def _of_vectors(self, vectors: list[np.ndarray], a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Cosine of the mean vectors, and statistics of the best cosine of each token; zeros for a sentence without
+        tokens."""
+        out = np.zeros((len(a), 4))
+        some = np.flatnonzero([len(vectors[i]) and len(vectors[j]) for i, j in zip(a, b, strict=True)])
+        if not len(some):
+            return out
+        first, second = a[some], b[some]
+        # shape of each: (n_tokens of the first sentence,)
+        best = [(vectors[i] @ vectors[j].T).max(1) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
+        together, lengths = np.concatenate(best), np.array([len(one) for one in best])
+        starts = np.cumsum(lengths) - lengths
+        out[some, 0] = (self._means[first] * self._means[second]).sum(axis=1)
+        out[some, 1] = np.maximum.reduceat(together, starts)
+        out[some, 2] = np.add.reduceat(together, starts) / lengths
+        out[some, 3] = np.add.reduceat((together > 0.999).astype(np.float64), starts)
+        return out
 
 
 def _row_counts(numbers: list[int], bounds: list[tuple[int, int]], n_kinds: int) -> np.ndarray:
