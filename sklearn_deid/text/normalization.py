@@ -16,6 +16,7 @@ from html import unescape
 from html.entities import html5
 from urllib.parse import unquote
 
+from .coded_line_ends import coded_line_ends
 from .misread_characters import misread_characters
 from .normalized_text import Edit, NormalizedText
 from .scanner_errors import scanner_repairs
@@ -130,6 +131,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     tags of HTML and of names, without attributes   the end of a line (``<br>``), or a space
     blanks and signs of web addresses in names      the character (``%20`` is a space)
     line breaks of spreadsheets (``_x000D_``)       a space
+    codes of line ends, such as ``[CRLF]``,         the end of a line; ``\\n`` and ``\\r\\n`` only in a note
+    ``<CR>``, ``\\.br\\`` and ``\\par``             without other line ends
     underscores between words, or of a line to      a space
     fill in; not in addresses and identifiers
     zero-width characters, soft hyphens, marks of   nothing, beside letters, digits and signs of Latin,
@@ -182,6 +185,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     reading = reading.edited(list(misread_characters(text)))
     if "&" in text:
         reading = reading.edited(_entities(reading.text))
+    reading = reading.edited(coded_line_ends(reading.text))
     if "<" in text:
         tags = _TAG.finditer(reading.text)
         reading = reading.edited([Edit(*found.span(), "\n" if found["line"] else " ") for found in tags])

@@ -13,6 +13,7 @@ import base64
 import binascii
 import re
 import unicodedata
+from collections import Counter
 
 from .tokens import is_latin_1
 
@@ -21,6 +22,7 @@ _CONVERT = "Convert the note to plain text first."
 _DECODE = (
     "Decode the note first (decode_body, or --transfer-encoding on the command line, except for tables and documents)."
 )
+_JOINED_WORDS = "The words of the note are joined by signs in place of spaces, as in web forms and in some exports."
 # Controls (category Cc) that are no white space. Form feeds and the separators of HL7 messages are white space. Notes
 # that were once converted wrongly hold controls that are signs in Windows-1252; `normalize` reads the sign.
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f\x81\x8d\x8f\x90\x9d]")
@@ -67,6 +69,22 @@ _JOINED = tuple(
 )
 _SHORT_WORD = tuple(re.compile(rf"(?<={sign})[a-z\u00df-\u00ff]{{1,3}}{sign}") for sign in (r"\+", "=20"))
 _LONGEST_LIST = 15
+# Any sign or code that an export writes in place of a space ("_", "~", "|", "{sp}"), between two words. Other scripts
+# have no spaces.
+_LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
+_SIGN_OR_CODE = (
+    r"\\t|\\[A-Z.~]{1,3}\\|\\'[0-9a-f]{2}|\\~|[{<\[](?!(?i:br|p)[}>\]])[A-Za-z]{1,5}[}>\]]"
+    "|[-_.~|^*#/,;:\\\\&$%\u00a4\u00a6\u00ac\u00b0\u00b6\u00b7\u2022\u2423\u2591]"
+)
+_BETWEEN_WORDS = re.compile(rf"(?<=[{_LATIN}]{{2}})[).,:;]{{0,2}}?({_SIGN_OR_CODE})(?=\(?[{_LATIN}]{{2}})")
+_ENTITY_OF_BLANK = re.compile("&(?:nb|en|em|thin)sp;?")
+# Words of sentences between two equal signs: lists of problems and rows of tables have none.
+_OF_SENTENCES = (
+    "the|of|and|to|in|for|with|by|at|on|was|is|no|an|her|his|de|la|el|en|con|por|del|los|las|que|der|die|das|und|mit"
+    "|von|im|zu|le|les|des|et|du|par|il|di|da|per|non|dos|em|van|het|een|met|og|p\u00e5|av|som|til|med"
+)
+_WORD_OF_SENTENCES = re.compile(rf"({_SIGN_OR_CODE})(?i:{_OF_SENTENCES})(?=\1)")
+_LONG_RUNS, _FEWEST_OF_SENTENCES = re.compile(r"\S{20,}"), 3
 _UU = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\r\n]*\r?\nM[!-`]{60}\r?$")
 # At least 24 bytes in hexadecimal digits, as programs print them.
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}[ :]?){24,}(?![0-9A-Za-z])")
@@ -149,7 +167,9 @@ def _transfer_encoding(text: str) -> str | None:
     if "%" in text and _is_of_a_form(text):
         return f"The note is text of a web form or an address that was not decoded. {_CONVERT}"
     if ("+" in text or "=20" in text) and _is_joined(text):
-        return f"The words of the note are joined by signs in place of spaces, as in web forms and mails. {_CONVERT}"
+        return f"{_JOINED_WORDS} {_CONVERT}"
+    if _is_joined_by_any_sign(text):
+        return f"{_JOINED_WORDS} {_CONVERT}"
     if any(_is_hexadecimal(run[0]) for run in _HEX.finditer(text)):
         return f"The note holds text in hexadecimal digits. {_CONVERT}"
     return None
@@ -182,6 +202,24 @@ def _is_joined(text: str) -> bool:
         if any(n >= _MANY and short.search(run) is not None for n, run in zip(counts, runs, strict=True)):
             return True
     return False
+
+
+def _is_joined_by_any_sign(text: str) -> bool:
+    """Whether one sign joins more words than spaces do, or many words in a row. Taggers then miss ten times as much.
+
+    Signs that `normalize` reads as spaces, such as no-break spaces, count as spaces.
+    """
+    text = _ENTITY_OF_BLANK.sub(" ", text) if "&" in text else text
+    runs = [_without_address(run) for run in _LONG_RUNS.findall(text)]
+    joins, words = Counter[str](), Counter[str]()
+    for run in runs:
+        in_run, of_sentences = Counter(_BETWEEN_WORDS.findall(run)), Counter(_WORD_OF_SENTENCES.findall(run))
+        if any(n > _LONGEST_LIST and of_sentences[sign] >= _FEWEST_OF_SENTENCES for sign, n in in_run.items()):
+            return True
+        joins += in_run
+        words += of_sentences
+    n_blanks = text.count(" ") + text.count("\t")
+    return any(n > max(_LONGEST_LIST, n_blanks) and words[sign] >= _FEWEST_OF_SENTENCES for sign, n in joins.items())
 
 
 def _is_hexadecimal(run: str) -> bool:

@@ -66,6 +66,17 @@ def test_utf_16_and_32_name_the_encoding_to_pass(encoding, read_as):
         ("+".join(20 * ["SEEN", "BY"]), "joined by signs"),
         (3 * "SEEN+BY+DR.+ANN+ROE+ON+WARD\n", "joined by signs"),
         ("Ward: Visto+en+la+planta+por+Ana+Roe+y+Luis y", "joined by signs"),
+        *(
+            (NOTE.replace(" ", sign), "joined by signs")
+            for sign in ("_", "~", "|", ".", "-", "/", "\u00b7", "\\t", "{sp}")
+        ),
+        (3 * NOTE.upper().replace(" ", "^"), "joined by signs"),
+        (
+            "Ward note.\n"
+            + "Seen_in_the_ward_by_Dr._Ann_Roe_for_a_fall_at_home_with_pain_of_the_hip_and_of_the_leg " * 2
+            + PLAIN,
+            "joined by signs",
+        ),
         ("text=" + quote_plus("Seen in the ward by Dr. Ann Roe on Monday"), "joined by signs"),
         (quote_plus("Se\u00f1ora Mu\u00f1oz, Jos\u00e9, www.example.org"), "web form"),
         (quote_plus("www.example.org\n" + 80 * "Se\u00f1ora Roe was seen by us\n"), "web form"),
@@ -114,6 +125,10 @@ def test_text_of_another_kind_has_a_reason_without_its_text(text, reason):
         "PMH: HTN+DM2+CAD+HLD+OSA+GERD+BPH+OA. Aspirin+clopidogrel+atorvastatin+ramipril+bisoprolol+pantoprazole+iron",
         "Herz+Lunge+Abdomen+Extremit\u00e4ten+Haut+Neuro+Psyche o.B., fever+cough+chills+myalgia+headache+rash+pain",
         "Na+K+Cl+Ca+Mg+P+Fe+Cu, blood types A+, B+, AB+, O+, RR=20bpm, ECOG+KPS+BMI",
+        "HTN/DM/CAD/COPD/CKD/OSA/GERD/BPH/OA/RA/AFIB/CHF/CVA/TIA/PVD/DVT/PE, " + "aspirin,metformin,iron," * 12,
+        "Nausea/vomiting/fever/chills/cough/rash: no. well-to-do, up-to-date, discharge_summary_of_the_year.pdf",
+        "\n".join(["name|value|unit|low|high", *("sodium|normal|mmol|yes|yes" for _ in range(20))]),
+        "<td>Seen</td><td>in</td><td>the</td><td>ward</td>" * 3 + NOTE.replace(" ", "&nbsp;"),
         "heart rates 72 75 70 68 66 71 73 20 74 70 69 72 75 70 68 66 71 73 72 74 70 69 72 75 70 68",
         "begin 644 mg daily, then taper",
         "key 4a 6f 68 6e; MAC 00:1b:44:11:3a:b7; md5 9e107d9d372bb6826bd81d3542a419d6",

@@ -1,0 +1,44 @@
+"""Codes of line ends are read as line ends, with exact offsets."""
+
+import pytest
+
+from sklearn_deid.text import Edit, normalize
+from sklearn_deid.text.coded_line_ends import coded_line_ends
+
+
+@pytest.mark.parametrize("code", [
+    "[CRLF]", "<CR>", "{NL}", "&lt;br/&gt;", "\\.br\\", "\\par ", "\\line ", "\u00b6", "\u21b5", "\\r\\n", "\\n",
+])  # fmt: skip
+def test_codes_of_line_ends_are_line_ends(code):
+    """Of notes with such codes, up to six times as much PHI stayed as of notes with line ends."""
+    written = f"Seen.{code}Alder{code}{code}nurse"
+    reading = normalize(written)
+    assert reading.text == "Seen.\nAlder\n\nnurse"
+    assert reading.original(6, 11) == (5 + len(code), 10 + len(code))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Seen.\\nAlder\nLine\\n",
+        "one \\n alone",
+        "C:\\new\\notes and \\\\nas\\record\\new",
+        "[crp] <CRP> \\parens [CR: 3]",
+        "&lt;b&gt;",
+    ],
+)
+def test_what_only_looks_like_codes_of_line_ends(text):
+    assert normalize(text).text == text
+
+
+def test_blanks_that_lost_their_semicolon_are_blanks():
+    """Where a semicolon divides columns, an export can lose it. Half of the PHI stayed."""
+    reading = normalize("by&nbspAlder&nbsp60")
+    assert reading.text == "by Alder 60"
+    assert reading.original(3, 8) == (7, 12)
+
+
+def test_codes_beside_each_other_do_not_overlap():
+    """Behind the code of HL7, the n of "nurse" made a second code of the same backslash, and the note was withheld."""
+    edits = coded_line_ends("a\\.br\\nurse\\nb\\nc")
+    assert edits == [Edit(1, 6, "\n"), Edit(11, 13, "\n"), Edit(14, 16, "\n")]
