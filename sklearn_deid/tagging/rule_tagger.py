@@ -15,6 +15,7 @@ from .._compat import StrOptions, check_constraints
 from ..exceptions import SequenceError
 from ..sequences import check_sequences, check_tags, object_rows
 from ..text import Span, labels_of, normalize, spans_to_tags
+from .label_lines import below_label, labels_before
 from .marginals import TokenTagger, token_rows
 from .rules import (
     LABEL_MAPS,
@@ -39,7 +40,8 @@ class RuleTagger(TokenTagger, BaseEstimator):
     The estimator rebuilds the text of each sentence from its tokens and matches the rules on the rebuilt text. The
     rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes. The rules also
     read texts with such spaces (`tagging.rules.sentence_readings`), and the matches count where earlier readings have
-    no match. A rule reads only the text of the sentence. Results can therefore differ from `tagging.rules.find_phi` on
+    no match. A rule reads only the text of the sentence, and a short line before it: "Age:" above "94". The rules know
+    this line if X has the documents of the sentences. Results can therefore differ from `tagging.rules.find_phi` on
     raw text. For example, an address at the end of a sentence may include the next word if the next word is in lower
     case, and in ``12 - 3/4/2019``, the 12 is hidden, too.
 
@@ -154,7 +156,8 @@ class RuleTagger(TokenTagger, BaseEstimator):
         way_out = "Place the rules before the step that makes vectors of tokens: HybridTagger(RuleTagger(), pipeline)."
         sentences = token_rows(X, "RuleTagger", way_out)
         rules = self._rules_of(sentences) if self._by_note else repeat(self._rules, len(sentences))
-        return object_rows(self._tags(row, own) for row, own in zip(sentences, rules, strict=True))
+        labels = labels_before(sentences)
+        return object_rows(self._tags(*row) for row in zip(sentences, rules, labels, strict=True))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -179,18 +182,25 @@ class RuleTagger(TokenTagger, BaseEstimator):
         }
         return (rules[languages[document]] for document in sentences.documents)
 
-    def _tags(self, tokens: list[str], rules: tuple[Rule, ...]) -> list[str]:
-        # A dash of any length joins the tokens beside it, as a hyphen does.
-        usual = [token if token.isascii() else normalize(token, layout=False).text or token for token in tokens]
+    def _tags(self, tokens: list[str], rules: tuple[Rule, ...], label: list[str]) -> list[str]:
+        """Tags of a sentence behind a line with a label, or behind an empty list."""
+        usual, before = _usual(tokens), _usual(label)
         # The rules are patterns over characters, so that the tokens are joined to a text first.
         tags = ["O"] * len(tokens)
-        for sentence in sentence_readings(usual):
+        for sentence in (*sentence_readings(usual), *([below_label(before, usual)] if label else ())):
             spans = [
                 Span(span.start, span.end, str(self.label_map_[span.label]))
                 for span in find_phi(sentence.text, rules=rules)
+                # "May" above "2. Aspirin" is no date.
+                if span.start >= sentence.starts[0]
             ]
             found = spans_to_tags(spans, sentence.starts, sentence.ends)[0] if spans else []
             for start, end, _ in labels_of(found):
                 if all(tag == "O" for tag in tags[start:end]):
                     tags[start:end] = found[start:end]
         return tags
+
+
+def _usual(tokens: list[str]) -> list[str]:
+    """Tokens with usual characters: a dash of any length joins the tokens beside it, as a hyphen does."""
+    return [token if token.isascii() else normalize(token, layout=False).text or token for token in tokens]

@@ -74,6 +74,20 @@ def test_a_date_behind_a_record_number_is_hidden_as_a_whole(text, redacted):
     assert deidentifier.redact([text]) == [redacted]
 
 
+@pytest.mark.parametrize(("text", "redacted"), [
+    ("Age:\n94\nSex\nF", "Age:\n[AGE]\nSex\nF"),
+    ("MRN:\r\n\r\n123456 seen", "MRN:\r\n\r\n[MEDICALRECORD] seen"),
+    ("Passport No.\n\tX1234567", "Passport No.\n\t[IDNUM]"),
+    ("Phone:\n5550142\nSeen on\n12/10 and well", "Phone:\n[PHONE]\nSeen on\n[DATE] and well"),
+    ("May\n2. Aspirin\nMR\n500 mg\nAge\n12/3", "May\n2. Aspirin\nMR\n500 mg\nAge\n12/3"),
+    ("Age\nnot known, BP\n120/80", "Age\nnot known, BP\n120/80"),
+])  # fmt: skip
+def test_a_value_below_its_label_is_hidden(text, redacted):
+    """In forms with a value below each label, most ages and numbers stayed."""
+    deidentifier = NoteDeidentifier(RuleTagger(language="en").fit([]), segmenter="rules")
+    assert deidentifier.redact([text]) == [redacted]
+
+
 def test_no_sign_becomes_phi_by_spaces():
     texts = [
         "ICD-10 F32.1",
