@@ -301,6 +301,9 @@ VISITS = {
     "clinics": "notes of twenty other specialties, written without knowledge of the training; we read the errors "
     "before the last stages",
     "practices": "the same, of twenty other specialties; we did not read the errors",
+    "offices": "notes of 24 other specialties and kinds of documents, written in the same way; we read the errors "
+    "before the last stages",
+    "services": "the same, of 24 others; we did not read the errors",
     "lines": "crowded single sentences, written before the priors of notes; we did not read the errors",
 }
 

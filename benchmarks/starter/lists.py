@@ -11,6 +11,7 @@ from pathlib import Path
 from sklearn_deid.surrogates.word_list import read_word_lists
 
 _FOLDER = Path(__file__).parent
+_CAPITAL = re.compile(r"[A-Z][a-z]{3,}")
 _SHARE_HELD_OUT = 5  # one everyday word of five
 
 
@@ -25,6 +26,14 @@ def vocabulary() -> dict[str, tuple[str, ...]]:
 def held_out_words() -> dict[str, tuple[str, ...]]:
     """Words of medicine that the training does not have."""
     return read_word_lists(_FOLDER / "held_out_words.txt")
+
+
+@cache
+def held_out_terms() -> frozenset[str]:
+    """Words with a capital that stand in the held-out lists of medicine alone, most of them names of terms."""
+    written = [" ".join(e for entries in lists.values() for e in entries) for lists in (held_out_words(), vocabulary())]
+    held, known = (set(_CAPITAL.findall(text)) for text in written)
+    return frozenset(held - known)
 
 
 @cache

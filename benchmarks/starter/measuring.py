@@ -26,9 +26,9 @@ from .values import Scene
 
 WORD = re.compile(r"\w+")
 _SHORT = 20  # characters of a line that may be a heading
-_MARKED = re.compile(r"\[\[([A-Z]+):(.*?)\]\]")  # PHI in general.txt
+_MARKED = re.compile(r"\[\[([A-Z]+):(.*?)\]\]")  # PHI in general.txt and marked_notes.txt
 #: Kinds of notes of visits that get no sentences with PHI: single sentences, and notes that came later.
-_WITHOUT_PHI = ("lines", "clinics", "practices")
+_WITHOUT_PHI = ("lines", "clinics", "practices", "offices", "services")
 BIASES = (-2.0, 0.0, 2.0, 4.0)
 #: Share of held-out words of medicine in the texts that set the bias, one in five as of names. With one in two, the
 #: training texts lack 14 of 100 words of these texts (with one in five 11, of queries of ASQ-PHI dev 8). The bias is
@@ -155,28 +155,39 @@ def diagnoses(n: int, seed: int) -> list[Document]:
 
 def visit_notes() -> dict[str, list[Document]]:
     """Notes of visits without PHI that we wrote, by kind (see visit_notes.txt)."""
-    _, *parts = (Path(__file__).parent / "visit_notes.txt").read_text(encoding="utf-8").split("\n===== ")
+    return _notes("visit_notes.txt")
+
+
+def marked_notes() -> dict[str, list[Document]]:
+    """Notes with PHI that we wrote, by kind (see marked_notes.txt)."""
+    return _notes("marked_notes.txt")
+
+
+def _notes(file: str) -> dict[str, list[Document]]:
+    _, *parts = (Path(__file__).parent / file).read_text(encoding="utf-8").split("\n===== ")
     notes: dict[str, list[Document]] = {}
     for number, part in enumerate(parts):
         kind, _, text = part.partition("\n")
-        notes.setdefault(kind, []).append(Document(f"visit-{number}", text))
+        notes.setdefault(kind, []).append(_unmarked(f"{file}-{number}", text))
     return notes
 
 
 def general_sentences() -> list[Document]:
     """English sentences outside of medicine that we wrote, with names of many countries (see general.txt)."""
     lines = (Path(__file__).parent / "general.txt").read_text(encoding="utf-8").splitlines()
-    documents = []
-    for number, line in enumerate(line for line in lines if not line.startswith("#")):
-        text, spans, end = "", [], 0
-        for marked in _MARKED.finditer(line):
-            text += line[end : marked.start()]
-            spans.append(Span(len(text), len(text) + len(marked[2]), marked[1]))
-            text, end = text + marked[2], marked.end()
-        whole = text + line[end:]
-        kept = tuple(span for span in spans if is_safe_harbor(span, whole))
-        documents.append(Document(f"general-{number}", whole, kept))
-    return documents
+    lines = [line for line in lines if not line.startswith("#")]
+    return [_unmarked(f"general-{number}", line) for number, line in enumerate(lines)]
+
+
+def _unmarked(doc_id: str, marked: str) -> Document:
+    """A text without its marks, and the PHI of the Safe Harbor rule in them."""
+    text, spans, end = "", [], 0
+    for found in _MARKED.finditer(marked):
+        text += marked[end : found.start()]
+        spans.append(Span(len(text), len(text) + len(found[2]), found[1]))
+        text, end = text + found[2], found.end()
+    text += marked[end:]
+    return Document(doc_id, text, tuple(span for span in spans if is_safe_harbor(span, text)))
 
 
 def visits_with(n_sentences: int, kinds: Sequence[str], seed: int, draws: int = 3) -> list[Document]:

@@ -26,6 +26,7 @@ from .measuring import (
     general_sentences,
     grascco,
     labels_of,
+    marked_notes,
     new_sentences,
     sweep,
     visit_notes,
@@ -60,6 +61,7 @@ def on_corpora(model: NoteDeidentifier, folder: Path) -> dict[str, Any]:
         "grascco": rates(count(letters, model.annotate(letters))),
         "general": rates(count(general, model.annotate(general))),
         "visits": {kind: rates(count(notes, model.annotate(notes))) for kind, notes in visit_notes().items()},
+        "marked": {kind: rates(count(notes, model.annotate(notes))) for kind, notes in marked_notes().items()},
     }
 
 

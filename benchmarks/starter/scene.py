@@ -22,6 +22,8 @@ class Scene:
 
     #: Probability that a word of medicine of a held-out text is held out as well.
     new_words = 0.5
+    #: Probability that a place, a company or a date has a form that the texts of the first stages lack.
+    new_forms = 0.0
 
     def __init__(
         self, chance: Chance, *, held_out: bool = False, origin: str | None = None, gender: str | None = None

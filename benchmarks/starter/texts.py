@@ -15,6 +15,7 @@ from sklearn_deid import Document
 from sklearn_deid.datasets.notes.builder import NoteBuilder
 from sklearn_deid.surrogates import Chance, read_data_file
 
+from .cases import piece
 from .periods import with_periods
 from .values import Scene, slot
 
@@ -36,6 +37,7 @@ _LOWER, _CAPITALS = 0.18, 0.08
 _ANNOTATED = {"o.age": "AGE", "o.year": "DATE", "o.expiry": "DATE"}
 _PERIODS = 0.3  # share of texts whose abbreviations have periods
 _MIXED = 0.25  # share of texts with what is held out otherwise, in the stages that mix both
+_NEW_FORMS = 0.35  # share of the places, companies and dates of pieces of notes that have a new form
 # Share of each kind of text.
 KINDS = {
     "query": 10, "plain query": 9, "query sentence": 12, "plain query sentence": 9, "name": 14, "place": 7, "number": 6,
@@ -87,9 +89,11 @@ PEOPLE_KINDS = ROOM_KINDS | {
 }  # fmt: skip
 #: The same with people, hospitals, days and ages in very few words, and lines of this form without them.
 BRIEF_KINDS = PEOPLE_KINDS | {"brief lines": 150, "brief plain": 120, "room plain": 130}
+#: The same with pieces of notes of many departments.
+CASE_KINDS = BRIEF_KINDS | {"case": 1100}
 #: Kinds of the texts of a stage, by the name of the mix.
 MIXES = {"first": KINDS, "charts": CHART_KINDS, "notes": NOTE_KINDS, "last": LAST_KINDS, "wide": WIDE_KINDS}
-MIXES |= {"rooms": ROOM_KINDS, "people": PEOPLE_KINDS, "brief": BRIEF_KINDS}
+MIXES |= {"rooms": ROOM_KINDS, "people": PEOPLE_KINDS, "brief": BRIEF_KINDS, "cases": CASE_KINDS}
 
 
 def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = False) -> Iterator[Document]:
@@ -140,6 +144,9 @@ def pick_template(kind: str, scene: Scene) -> str:
     A "twin" of a kind has its frames, with words that are no PHI in the place of people, places and times.
     """
     chance = scene.chance
+    if kind == "case":
+        scene.new_forms = _NEW_FORMS
+        return piece(chance)
     if kind in templates():
         return chance.pick(templates()[kind])
     rules, start = grammar(scene.held_out), kind.removeprefix("twin ")

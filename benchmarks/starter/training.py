@@ -49,7 +49,10 @@ STAGES = (
     *[Stage(300, 36_000, 2, 3e-4, mix="people")] * 4,
     *[Stage(300, 36_000, 2, 4e-4, mix="brief")] * 3,
     *[Stage(300, 36_000, 2, 2e-4, mix="brief")] * 3,
-    *[Stage(300, 36_000, 2, 2e-4, mix="brief", mixed=True)] * 2,
+    *[Stage(300, 36_000, 2, 1e-3, mix="cases")] * 5,
+    *[Stage(300, 36_000, 2, 5e-4, mix="cases")] * 4,
+    *[Stage(300, 36_000, 2, 2e-4, mix="cases")] * 3,
+    *[Stage(300, 36_000, 2, 2e-4, mix="cases", mixed=True)] * 2,
 )
 #: From this stage on, the network also reads public vectors of words.
 READS_VECTORS = 49

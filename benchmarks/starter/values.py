@@ -12,6 +12,7 @@ from . import ages, institutions
 from .addresses import Pieces, address, city, clinic, hospital, organization, region, rural_route, street, street_name
 from .names import without_accents
 from .scene import Scene
+from .word_places import word_clinic, word_company, word_place
 from .words import plain
 
 _MONTHS = "January February March April May June July August September October November December".split()
@@ -20,6 +21,9 @@ _MONTHS = "January February March April May June July August September October N
 def slot(name: str, scene: Scene) -> Pieces:
     """Text of a slot with its label; None labels text without PHI."""
     part, _, form = name.partition(".")
+    if name in _NEW_FORMS and scene.new_forms and scene.chance.happens(scene.new_forms):
+        label = "PATIENT" if part == "pt" else _PHI[name][0]
+        return [(_NEW_FORMS[name](scene).strip(), label)]
     if part in ("pt", "doc"):
         return [(_person(form, scene), "PATIENT" if part == "pt" else "DOCTOR")]
     if name == "addr":
@@ -101,6 +105,16 @@ def _noted_date(scene: Scene) -> str:
         return dates.short_form(day, chance)
     month_and_day = chance.pick((f"{day.month}/{day.day}", f"{day.month}/{day.day}", f"{day.month:02d}/{day.day:02d}"))
     return month_and_day + f"/{day.year % 100:02d}" * chance.happens(0.2)
+
+
+def _day_first(scene: Scene) -> str:
+    """A date of a country that writes the day before the month."""
+    chance, day = scene.chance, scene.day()
+    sign = chance.pick("/./-")
+    numbers = f"{day.day:02d}{sign}{day.month:02d}" if chance.happens(0.4) else f"{day.day}{sign}{day.month}"
+    if chance.happens(0.3):
+        return f"{day.day} {_MONTHS[day.month - 1][:3]}"
+    return numbers + (f"{sign}{day.year % 100:02d}" if sign == "-" or chance.happens(0.4) else "." * (sign == "."))
 
 
 def _full_date(scene: Scene) -> str:
@@ -410,4 +424,19 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
             without_accents(s.name(0)) or "Al", without_accents(s.name(1)) or "Le", s.chance
         ),
     ),
+}
+# Forms of the texts that ask for them (see `Scene.new_forms`).
+_NEW_FORMS: dict[str, Callable[[Scene], str]] = {
+    "hosp": word_clinic,
+    "clin": word_clinic,
+    "home": word_clinic,
+    "city": word_place,
+    "street.name": word_place,
+    "org": word_company,
+    "emp": word_company,
+    "school": word_company,
+    "church": word_company,
+    "date.note": _day_first,
+    "date.short": _day_first,
+    "pt.short": lambda s: f"{s.name(0)} {s.name(1)[0]}",
 }

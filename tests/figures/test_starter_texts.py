@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import benchmarks.starter.texts as texts
-from benchmarks.starter import words
+from benchmarks.starter import values, words
 from benchmarks.starter.card import VISITS
+from benchmarks.starter.cases import case_notes
 from benchmarks.starter.diagnoses import categories, diagnosis
 from benchmarks.starter.lists import everyday, held_out_words, vocabulary
-from benchmarks.starter.measuring import contexts, general_sentences, names_of, new_sentences, visit_notes
+from benchmarks.starter.measuring import contexts, general_sentences, marked_notes, names_of, new_sentences, visit_notes
 from benchmarks.starter.names import given_names, is_held_out, names, origins, word_names
 from benchmarks.starter.open_words import drug_names, english_words
 from benchmarks.starter.ordinary_words import TOP
@@ -24,7 +25,8 @@ from sklearn_deid import Document, Span, load_model
 from sklearn_deid.surrogates import Chance, read_data_file
 from sklearn_deid.tagging import is_safe_harbor
 
-_WITH_YEARS = ("clinics", "practices")
+_WITH_HOURS = ("offices", "services")
+_WITH_YEARS = ("clinics", "practices", "offices", "services")
 FOLDER = Path(texts.__file__).parent
 READ = [block for name in texts.GRAMMAR for block in read_data_file(FOLDER / name).blocks]
 BLOCKS = {block.name: block for block in READ}
@@ -70,7 +72,38 @@ def test_twins_hold_no_name():
 def test_eponyms_that_set_the_bias_are_not_trained_on():
     known, held = (words_of_lists(words) for words in (vocabulary(), held_out_words()))
     written = "".join((FOLDER / name).read_text(encoding="utf-8") for name in (*texts.GRAMMAR, "texts.txt"))
+    written += "\n".join(line for note in case_notes() for line in note)
     assert not [word for word in held - known if re.search(rf"\b{word}\b", written)]
+
+
+def test_each_slot_of_the_cases_is_known_and_no_other_brace_is_left():
+    slots = {name for note in case_notes() for line in note for name in re.findall(r"\{([a-z.]+)\}", line)}
+    scene = Scene(Chance(np.random.SeedSequence(1)))
+    scene.new_forms = 0.5
+    filled = [values.slot(name, scene) for name in sorted(slots) for _ in range(20)]
+    assert len(slots) > 40 and all(text for pieces in filled for text, _ in pieces)
+    literal = re.sub(r"\{[a-z.]+\}", "", "\n".join(line for note in case_notes() for line in note))
+    assert not re.findall(r"[{}]", literal)
+
+
+def test_no_line_of_a_measured_note_is_in_the_cases():
+    trained = {" ".join(line.lower().split()) for note in case_notes() for line in note}
+    measured = [d for of in (*visit_notes().values(), *marked_notes().values()) for d in of]
+    lines = {" ".join(line.lower().split()) for d in measured for line in d.text.split("\n")}
+    # A row of numbers, such as the frequencies of a hearing test, can be the same.
+    lines = {line for line in lines if len(re.findall(r"[a-z]{2,}", line)) > 4}
+    assert len(lines) > 1000 and not lines & trained
+
+
+def test_pieces_of_cases_have_spans_of_what_was_filled_in():
+    made = [d for d in texts.make_texts(400, 3, mix="cases") if d.meta["kind"] == "case"]
+    assert len(made) > 60 and {span.label for d in made for span in d.spans} >= {
+        "PATIENT",
+        "DOCTOR",
+        "DATE",
+        "HOSPITAL",
+    }
+    assert any(not d.spans for d in made) and any("\n" in d.text for d in made)
 
 
 def words_of_lists(lists):
@@ -189,12 +222,18 @@ def test_notes_of_visits_hold_no_phi_and_no_wording_of_the_training():
     notes = visit_notes()
     assert notes.keys() == VISITS.keys() and all(len(of) > 5 for of in notes.values())
     written = "\n".join(note.text for of in notes.values() for note in of)
-    # The notes "clinics" and "practices" have bare years, which the Safe Harbor rule keeps, and hours such as 2030.
+    # The notes written last have bare years, which the Safe Harbor rule keeps, and hours such as 2030.
     earlier = "\n".join(note.text for kind, of in notes.items() if kind not in _WITH_YEARS for note in of)
     assert not re.search(
         r"\b(?:Dr|Mr|Mrs|Ms)\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b(?:19|20)\d\d\b|\d{3}-\d{4}|day evening", earlier
     )
-    assert not re.search(r"\b(?:Dr|Mr|Mrs|Ms)\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\d{3}-\d{4}|day evening", written)
+    phi = r"\b(?:Dr|Mr|Mrs|Ms)\b|\b\d{1,2}/\d{1,2}/\d{4}\b|(?<!\d)\d{3}-\d{4}|day evening"
+    assert not re.search(phi, written)
+    # The notes "offices" and "services" have rows such as 8/50/17/25 and doses at 08/14/20.
+    assert not re.search(
+        r"\b\d{1,2}/\d{1,2}/\d{2}\b|\d{3}-\d{4}",
+        "\n".join(d.text for kind, of in notes.items() if kind not in _WITH_HOURS for d in of),
+    )
     lines = {line for line in written.split("\n") if len(line.split()) > 4}
     entries = {entry.text for block in READ for entry in block.entries}
     assert not lines & entries
