@@ -17,11 +17,15 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LENGTHS = ((1, 2), (2, 3), (3, 3), (5, 2), (8, 1))
 
 
+def case_files() -> list[Path]:
+    """The files of the notes."""
+    return sorted(_FOLDER.glob("*.txt"))
+
+
 @cache
 def case_notes() -> tuple[tuple[str, ...], ...]:
     """Lines of each note, without those with a held-out term."""
-    files = sorted(_FOLDER.glob("*.txt"))
-    notes = [note for file in files for note in file.read_text(encoding="utf-8").strip("\n").split(_BORDER)]
+    notes = [note for file in case_files() for note in file.read_text(encoding="utf-8").strip("\n").split(_BORDER)]
     return tuple(tuple(line for line in note.split("\n") if not has_held_out_term(line)) for note in notes)
 
 

@@ -50,7 +50,7 @@ STAGES = (
     *[Stage(300, 36_000, 2, 4e-4, mix="brief")] * 3,
     *[Stage(300, 36_000, 2, 2e-4, mix="brief")] * 3,
     *[Stage(300, 36_000, 2, 1e-3, mix="cases")] * 5,
-    *[Stage(300, 36_000, 2, 5e-4, mix="cases")] * 4,
+    *[Stage(300, 36_000, 2, 5e-4, mix="cases")] * 8,
     *[Stage(300, 36_000, 2, 2e-4, mix="cases")] * 3,
     *[Stage(300, 36_000, 2, 2e-4, mix="cases", mixed=True)] * 2,
 )
