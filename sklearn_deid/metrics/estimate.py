@@ -176,7 +176,8 @@ class Estimate:
             raise ValueError("A note cannot have more hits than trials, or a negative number of hits.")
         # shape: (n_patients,)
         # Sums by patient before squaring: notes of a patient err together.
-        n_hits, n = _sums(hits, groups), _sums(totals, groups)
+        numbers = _numbers(groups)
+        n_hits, n = _sums(hits, numbers), _sums(totals, numbers)
         n_hits, n = n_hits[n > 0], n[n > 0]
         total = float(n.sum())
         share = float(n_hits.sum()) / total if total else math.nan
@@ -221,9 +222,10 @@ class Estimate:
         mean = float(values.mean())
         # Sums of the deviations of each patient. Notes of a patient depend on each other, patients do not. Shape:
         # (n_patients,)
-        sums = _sums(values - mean, groups)
+        numbers = _numbers(groups)
+        sums = _sums(values - mean, numbers)
         # Rounding errors are no spread between patients.
-        if len(sums) < 2 or (np.abs(sums) <= 1e-12 * _sums(np.abs(values), groups)).all():
+        if len(sums) < 2 or (np.abs(sums) <= 1e-12 * _sums(np.abs(values), numbers)).all():
             return cls(mean, n=len(values), confidence=confidence, n_groups=len(sums))
         error = math.sqrt(len(sums) / (len(sums) - 1) * float((sums**2).sum())) / len(values)
         half = student_quantile(confidence, len(sums) - 1) * error
@@ -262,8 +264,13 @@ class Estimate:
         return {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in plain.items()}
 
 
-def _sums(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Sum of the values of each group."""
+def _numbers(groups: np.ndarray) -> np.ndarray:
+    """Number of the group of each value."""
+    ids = np.asarray(groups)
     # Ids may mix integers and strings, which np.unique cannot sort. As text they can be sorted.
-    _, number = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
-    return np.bincount(number, weights=np.asarray(values, dtype=float))
+    return np.unique(ids if ids.dtype.kind in "iu" else ids.astype(str), return_inverse=True)[1]
+
+
+def _sums(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Sum of the values of each group."""
+    return np.bincount(numbers, weights=np.asarray(values, dtype=float))

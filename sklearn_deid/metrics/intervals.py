@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 
+@lru_cache(maxsize=1024)
 def normal_quantile(confidence: float) -> float:
     """Quantile of the standard normal distribution for a two-sided interval.
 
@@ -22,6 +24,7 @@ def normal_quantile(confidence: float) -> float:
     return float(norm.ppf(0.5 + confidence / 2))
 
 
+@lru_cache(maxsize=1024)
 def student_quantile(confidence: float, degrees: int) -> float:
     """Quantile of Student's distribution for a two-sided interval.
 
