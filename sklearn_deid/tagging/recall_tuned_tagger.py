@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator
+from math import floor
 from numbers import Integral, Real
 from typing import Any
 
@@ -38,6 +39,8 @@ from .measured_price import curve_of, most_missed
 _OWN_DECISION = 0.5
 # cv="auto"
 _FOLDS, _ONE_SET, _MANY_PATIENTS = 5, 0.25, 300
+# A chosen bias is a multiple of 1 / 64. The biases of the price curve are on this grid, too.
+_STEPS = 64
 # Confidence of the price curve if ``confidence`` is None.
 _CONFIDENCE = 0.95
 
@@ -114,7 +117,8 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
     classes_ : ndarray of str
         IOB2 tags, in the order of the columns of `predict_proba`.
     decision_bias_ : float
-        Bias in use, added to the log odds of PHI.
+        Bias in use, added to the log odds of PHI. A bias that `fit` chooses is rounded up to a multiple of 1/64: the
+        exact bias would disclose the probability of a token of a held-out patient.
     threshold_ : float
         Smallest probability of PHI at which a token is tagged: ``1 / (1 + exp(decision_bias_))``.
     report_ : DecisionReport or None
@@ -378,15 +382,19 @@ class RecallTunedTagger(MarginalTagger, BaseEstimator):
 
 
 def _bias_of(threshold: float) -> float:
-    """Smallest representable bias with a threshold of at most ``threshold``."""
+    """Smallest bias on a grid with a threshold of at most ``threshold``.
+
+    The threshold is the probability of one token of a held-out patient. With all digits, a saved model would confirm a
+    guess of the note with this token.
+    """
     if threshold <= 0:
         raise TargetError(
             "The target is out of reach: PHI of the held-out patients has a probability of 0, or (with binary=False) "
             "another label. Train longer or on more patients, or lower the target."
         )
     # From threshold = 1 / (1 + exp(bias)) follows bias = log(1 - threshold) - log(threshold).
-    bias = float(np.log1p(-threshold) - np.log(threshold))
-    # Rounding must not raise the threshold: an item with exactly this score would then be missed.
-    while threshold_of(bias) > threshold:
-        bias = float(np.nextafter(bias, np.inf))
-    return bias
+    steps = floor(_STEPS * float(np.log1p(-threshold) - np.log(threshold)))
+    # The threshold must not be raised: an item with exactly this score would then be missed.
+    while threshold_of(steps / _STEPS) > threshold:
+        steps += 1
+    return steps / _STEPS

@@ -225,6 +225,14 @@ class TestPromises:
         ]
         assert biases[2] == max(biases[:2])
 
+    @pytest.mark.parametrize("aims", [{"target_recall": 0.97}, {"target_recall": None, "max_missed_patients": 0.05}])
+    def test_a_saved_bias_is_not_the_score_of_a_token(self, patients, aims):
+        """With all digits, a guess of the note with this token could be confirmed with the model."""
+        X, y, groups = patients
+        tuned = prefit(**aims).fit(X, y, groups=groups)
+        assert tuned.decision_bias_ > 0 and (64 * tuned.decision_bias_).is_integer()
+        assert not any((phi == tuned.threshold_).any() for phi in (1 - row[:, 0] for row in tuned.predict_proba(X)))
+
     def test_a_target_that_is_met_changes_nothing(self, patients):
         X, y, groups = patients
         tuned = prefit(target_recall=0.3).fit(X, y, groups=groups)
@@ -236,7 +244,8 @@ class TestPromises:
         options = {"confidence": None, "target_recall": 0.5}
         assert prefit(level="token", **options).fit(X, y).threshold_ == 0.5
         assert prefit(level="span", **options).fit(X, y).threshold_ == 0.5  # the ages: their label does not count
-        assert prefit(level="span", binary=False, **options).fit(X, y).threshold_ == pytest.approx(0.3)
+        # The first step of the bias with a threshold of at most 0.3.
+        assert prefit(level="span", binary=False, **options).fit(X, y).decision_bias_ == 55 / 64
         with pytest.raises(ValueError, match="out of reach"):
             prefit(level="span", binary=False, confidence=None, target_recall=0.9).fit(X, y)
 
