@@ -246,6 +246,16 @@ DATE_RULES = (
         measure=_birth_length,
         after=rf"\b(?i:{_BORN})".replace(" ", r"\s") + r"[\s.:]{1,3}",
     ),
+    # "DOB: 3 Apr 60": elsewhere, the second number may be another one.
+    _date(
+        "date-of-birth-in-words",
+        rf"\d(?<!\d\d)\d?{_ORDINAL}[\s-]{MONTH}\.?,?\s\d\d(?![\d:/.-])",
+        "en",
+        priority=2,
+        measure=_day_length,
+        words=_IN_MONTHS,
+        after=r"\b(?i:dob|d\.o\.b\.?|date\sof\sbirth|birth\s?date|born(?:\son)?)[\s.:]{1,3}",
+    ),
     # "12/3-19" is 12 March.
     _date(
         "date-day-slash-month-nb",

@@ -17,6 +17,21 @@ _NUMBERED = {
     "ACCOUNT": "routing|card",
     "NATIONALID": "badge|employee|sin",
 }
+# Names of numbers in capitals, whose small letters are other words, and forms of the numbers in groups.
+_IN_CAPITALS = {
+    "MEDICALRECORD": "UHID|UMRN|URN|UR(?=\\s?[:#])|MRD|CR(?=\\s(?:No|NO))|CHI",
+    "HEALTHPLAN": "PHN|OHIP|HCN|RAMQ|DVA|IHI|(?i:medicare)",
+    "NATIONALID": "(?i:aadhaa?r)|SIN|PAN|TFN|PPSN?|NHI|SA ID|ID (?i:number|no)",
+}
+_STARTS = {
+    "MEDICALRECORD": ("uhid", "umrn", "ur", "mrd", "cr", "chi"),
+    "HEALTHPLAN": ("phn", "ohip", "hcn", "ramq", "dva", "ihi", "medicare"),
+    "NATIONALID": ("aadha", "sin", "pan", "tfn", "pps", "nhi", "id"),
+}
+_FEWEST_DIGITS = 6
+_IN_GROUPS = r"(?:[A-Z]{2}\x1f?)?\d[\d -]{4,16}\d(?:\x1f?[A-Z]{1,2})?"
+# New Zealand and India
+_WITH_LETTERS = r"[A-Z]{3}\x1f?\d\d(?:\d\d|\x1f?[A-Z]{2})|[A-Z]{5}\x1f?\d{4}\x1f?[A-Z]"
 _SHORTEST_PLATE, _MOST_GROUPS = 5, 4
 _PLATES = r"matr[íi]cula|targa|immatricul\w{2,6}|kennzeichen|kenteken|kjennemerke|reg\.?nr"
 
@@ -46,6 +61,25 @@ def _length_of_four_digits(text: str) -> int:
     return len(kept) * (len(re.findall(r"\d", kept)) >= 4)
 
 
+def _in_capitals(kind: str, words: str) -> Rule:
+    """Rule for a number behind its name in capitals."""
+    return _number(
+        f"{kind.lower()}-in-capitals-en",
+        kind,
+        rf"(?=[A-Z\d])(?<![^\W_])(?:{_IN_GROUPS}|{_WITH_LETTERS})(?![^\W_])(?![-/.:]\d)",
+        "en",
+        measure=_length_in_capitals,
+        after=rf"\b(?:{words}){_SIGN}",
+        words=_STARTS[kind],
+    )
+
+
+def _length_in_capitals(text: str) -> int:
+    """Length of a number of at least six digits, or of four digits and three letters."""
+    n_digits, n_letters = (sum(map(kind, text)) for kind in (str.isdigit, str.isalpha))
+    return len(text) * (n_digits >= _FEWEST_DIGITS or (n_digits + n_letters > _FEWEST_DIGITS and n_letters > 2))
+
+
 def _length_of_plate(text: str) -> int:
     """Length of a number plate, which has letters and digits in few groups; 0 for a stage ("T2 N1 M0")."""
     groups = re.findall(r"[A-Z]+|\d+", text)
@@ -55,6 +89,7 @@ def _length_of_plate(text: str) -> int:
 
 NATIONAL_RULES = (
     *(_numbered(*row) for row in _NUMBERED.items()),
+    *(_in_capitals(*row) for row in _IN_CAPITALS.items()),
     # Numbers of the British national insurance: "QQ 12 34 56 C"
     _number(
         "national-insurance", "NATIONALID", rf"[A-Z](?<!\w[A-Z])[A-Z][ \x1f]?\d\d ?\d\d ?\d\d[ \x1f]?[A-D]{_END}", "en"

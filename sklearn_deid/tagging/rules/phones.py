@@ -20,7 +20,10 @@ _NO_MINUTES = "".join(rf"(?<!\d{sign})" for sign in (":", "\x1f:\x1f", " : ", "h
 _US = r"(?:\+?1[-. ])?(?:\(\d{3}\)(?:\s{0,2}|\s?-\s?)|\d{3}[-. ])\d{3}(?:[-. ]|\s-\s)\d{4}"
 _US_LOCAL = r"\d{3}[-.]\d{4}"
 # The last two forms are those of Ireland and Australia.
-_UK = r"\(?0[1-9]\d{1,3}\)?[ -]\d{3,4}[ -]?\d{3,4}|07\d{9}|\(0[1-9]\)[ -]\d{3}[ -]\d{4}|\(?0[1-9]\)?[ -]\d{4}[ -]\d{4}"
+_UK = (
+    r"\(?0[1-9]\d{1,3}\)?[ -]\d{3,4}[ -]?\d{3,4}|07\d{9}"
+    r"|(?:\(0[1-9]\)|0[1-9])[ -]\d{3}[ -]\d{4}|\(?0[1-9]\)?[ -]\d{4}[ -]\d{4}"
+)
 _ES = (
     r"(?:(?:34|0034)[ .-]?)?"
     r"(?:[6789]\d{2}[ .-]?\d{3}[ .-]?\d{3}|[6789]\d{2}[ .-]\d{2}[ .-]\d{2}[ .-]\d{2}"
@@ -36,7 +39,7 @@ _NAMES = (
     r"t[ée]l(?:ef(?:on|oon|ono|one)|[ée]phone|e?f)?|telefoonnummer|telefonnummer|telefonnr|tlf|mobil\w{0,3}|handy|"
     r"portable|mob|cell(?:ulare)?|telem[óo]vel|tlm|gsm|rufnummer|durchwahl"
 )
-_NAMES_EN = "tel(?:ephone)?|phone|ph|cell(?:phone)?|mobile|call(?:ed)?|contact"
+_NAMES_EN = "tel(?:ephone)?|phone|ph|cell(?:phone)?|mob(?:ile)?|call(?:ed)?|contact"
 _NAMES_OF_FAX = "t[ée]l[ée]fax|fax|faks|telekopi|t[ée]l[ée]copie(?:ur)?"
 # Words before the short number of a telephone of a ward.
 _WARD_PHONES = {

@@ -1,5 +1,7 @@
 """Numbers with check digits, and numbers that a tagger splits, computed by hand."""
 
+import re
+
 import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger
@@ -35,3 +37,34 @@ def test_check_digit_of_a_card():
     # Cards of 15 digits: the check digit of 37828224631000 is 5.
     assert len(find_phi("378282246310005, 3782-822463-10005", language="de")) == 2
     assert find_phi("378282246310006, 3782 822463 10004", language="de") == []
+
+
+@pytest.mark.parametrize("form", [
+    "SIN [046 454 286], seen 03/04/2019",
+    "PHN: [9123 456 789]",
+    "OHIP [1234 567 890]",
+    "Medicare no [2123 45670 1], BP 120/80",
+    "TFN [123 456 782]",
+    "Aadhaar [2345 6789 0123]",
+    "PAN [ABCDE1234F]",
+    "NHI [ZZZ0016]",
+    "PPSN [1234567FA]",
+    "CHI number: [010150 1234] and",
+    "UHID [123456]",
+    "ID number [8001015009087]",
+    "mob [9876543210]",
+    "home [01 496 0123]",
+    "DOB: [3 Apr 60], 10:30",
+])  # fmt: skip
+def test_numbers_of_countries_behind_their_names(form):
+    """Numbers in groups stayed, or their second half stayed, and so did the year of a birth date in words."""
+    before, phi, after = re.split(r"[\[\]]", form)
+    deidentifier = NoteDeidentifier(RuleTagger(language="en").fit([]), segmenter="rules")
+    text = before + phi + after
+    assert any((s.start, s.end) == (len(before), len(before + phi)) for s in find_phi(text, language="en"))
+    assert any((s.start, s.end) == (len(before), len(before + phi)) for s in deidentifier.annotate([text])[0])
+
+
+def test_names_of_numbers_in_capitals_have_other_meanings():
+    text = "MCP 2-5 and MCP 12 13 14 15 tender, PAN 10 mg, pan 123456, sin 123456, ID no 5 of 12, UR 200 300, URN 120"
+    assert find_phi(text, language="en") == []
