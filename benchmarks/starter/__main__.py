@@ -1,8 +1,8 @@
-"""Train the starter model that the package ships, from generated texts alone, and write its card.
+"""Train the starter model that the package ships, from generated texts and notes that we wrote, and write its card.
 
     python -m benchmarks.starter sklearn_deid/tagging/starter_en --measure DATA
 
-About 75 processor minutes. The state after each stage is kept in the folder of ``--work``, and an interrupted run
+About 110 processor minutes. The state after each stage is kept in the folder of ``--work``, and an interrupted run
 goes on. The bias is fixed on generated texts, before any corpus is read. With ``--measure``, the saved model is loaded
 and scored on the corpora in DATA, and the figures are written into its card. Generated texts measure the model before
 the last stages, which read the names, words and wordings that are held out until then.

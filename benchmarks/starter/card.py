@@ -21,8 +21,8 @@ text leaves.
 
 ## Data
 
-The training texts are generated; they contain no text of a real person. `python -m benchmarks.starter` made the model
-from:
+The training texts are generated or written by us; they contain no text of a real person. `python -m
+benchmarks.starter` made the model from:
 
 - notes of `make_clinical_notes`, with names, places and numbers of many origins instead of those of the generator;
 - short texts of 14 kinds (queries, referrals, operation notes, pathology, e-mails, chat, forms, tables, single
