@@ -78,12 +78,13 @@ _SIGN_OR_CODE = (
 )
 _BETWEEN_WORDS = re.compile(rf"(?<=[{_LATIN}]{{2}})[).,:;]{{0,2}}?({_SIGN_OR_CODE})(?=\(?[{_LATIN}]{{2}})")
 _ENTITY_OF_BLANK = re.compile("&(?:nb|en|em|thin)sp;?")
-# Words of sentences between two equal signs: lists of problems and rows of tables have none.
+# Words of sentences between two equal signs. Lists and rows of tables have none, or one of them many times: answers
+# ("fever,no,cough,no"), values of HL7 ("|no|"), abbreviations (MET, IM).
 _OF_SENTENCES = (
     "the|of|and|to|in|for|with|by|at|on|was|is|no|an|her|his|de|la|el|en|con|por|del|los|las|que|der|die|das|und|mit"
     "|von|im|zu|le|les|des|et|du|par|il|di|da|per|non|dos|em|van|het|een|met|og|p\u00e5|av|som|til|med"
 )
-_WORD_OF_SENTENCES = re.compile(rf"({_SIGN_OR_CODE})(?i:{_OF_SENTENCES})(?=\1)")
+_WORD_OF_SENTENCES = re.compile(rf"({_SIGN_OR_CODE})(?i:({_OF_SENTENCES}))(?=\1)")
 _LONG_RUNS, _FEWEST_OF_SENTENCES = re.compile(r"\S{20,}"), 3
 _UU = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\r\n]*\r?\nM[!-`]{60}\r?$")
 # At least 24 bytes in hexadecimal digits, as programs print them.
@@ -211,15 +212,25 @@ def _is_joined_by_any_sign(text: str) -> bool:
     """
     text = _ENTITY_OF_BLANK.sub(" ", text) if "&" in text else text
     runs = [_without_address(run) for run in _LONG_RUNS.findall(text)]
-    joins, words = Counter[str](), Counter[str]()
+    joins, words = Counter[str](), Counter[tuple[str, str]]()
     for run in runs:
-        in_run, of_sentences = Counter(_BETWEEN_WORDS.findall(run)), Counter(_WORD_OF_SENTENCES.findall(run))
-        if any(n > _LONGEST_LIST and of_sentences[sign] >= _FEWEST_OF_SENTENCES for sign, n in in_run.items()):
+        in_run, of_sentences = Counter(_BETWEEN_WORDS.findall(run)), _words_of_sentences(run)
+        if any(n > _LONGEST_LIST and _has_sentences(of_sentences, sign) for sign, n in in_run.items()):
             return True
         joins += in_run
         words += of_sentences
     n_blanks = text.count(" ") + text.count("\t")
-    return any(n > max(_LONGEST_LIST, n_blanks) and words[sign] >= _FEWEST_OF_SENTENCES for sign, n in joins.items())
+    return any(n > max(_LONGEST_LIST, n_blanks) and _has_sentences(words, sign) for sign, n in joins.items())
+
+
+def _words_of_sentences(run: str) -> Counter[tuple[str, str]]:
+    return Counter((sign, word.lower()) for sign, word in _WORD_OF_SENTENCES.findall(run))
+
+
+def _has_sentences(words: Counter[tuple[str, str]], sign: str) -> bool:
+    """Whether a sign stands around words of sentences, and not always around the same one."""
+    counts = [n for (around, _), n in words.items() if around == sign]
+    return sum(counts) >= _FEWEST_OF_SENTENCES and len(counts) > 1
 
 
 def _is_hexadecimal(run: str) -> bool:

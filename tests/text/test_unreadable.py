@@ -126,6 +126,10 @@ def test_text_of_another_kind_has_a_reason_without_its_text(text, reason):
         "Herz+Lunge+Abdomen+Extremit\u00e4ten+Haut+Neuro+Psyche o.B., fever+cough+chills+myalgia+headache+rash+pain",
         "Na+K+Cl+Ca+Mg+P+Fe+Cu, blood types A+, B+, AB+, O+, RR=20bpm, ECOG+KPS+BMI",
         "HTN/DM/CAD/COPD/CKD/OSA/GERD/BPH/OA/RA/AFIB/CHF/CVA/TIA/PVD/DVT/PE, " + "aspirin,metformin,iron," * 12,
+        # rows of answers, values of HL7, and abbreviations that are spelled like words of sentences
+        "ROS\n" + "fever,no,chills,no,cough,no," * 3,
+        "\r".join(f"OBX|{i}|ST|{name}||no|no|no|N|||F" for i, name in enumerate(["fever", "chills", "cough"] * 3)),
+        "Panel: ALK/BRAF/EGFR/MET/RET/KRAS/NRAS/ERBB/MET/NTRK/FGFR/MET/KIT/IDH/TERT/BRCA/PALB/TSC",
         "Nausea/vomiting/fever/chills/cough/rash: no. well-to-do, up-to-date, discharge_summary_of_the_year.pdf",
         "\n".join(["name|value|unit|low|high", *("sodium|normal|mmol|yes|yes" for _ in range(20))]),
         "<td>Seen</td><td>in</td><td>the</td><td>ward</td>" * 3 + NOTE.replace(" ", "&nbsp;"),
