@@ -43,7 +43,7 @@ class ReviewedNotes:
         Whether surrogates replace the spans. If no bare year is marked as a date in the file, as after a review by the
         Safe Harbor rule, the years would reveal the shift of the dates. The bare years and states of the model are then
         added to the spans of the reader. Without a model, notes with a date and an unmarked number like a year are
-        withheld.
+        withheld. If bare years are marked, the spans are taken as they are, and `report` counts such notes.
 
     Raises
     ------
@@ -67,9 +67,11 @@ class ReviewedNotes:
         # Labels are written into the redacted notes.
         check_labels(self._notes.values())
         dates = (note.text[s.start : s.end] for note in self._notes.values() for s in note.spans if _is_date(s))
+        self._moves_dates = moves_dates
         self._lacks_years = moves_dates and not any(map(is_bare_year, dates))
         self._unchanged: list[str] = []
         self._predicted: list[str] = []
+        self._with_year: list[str] = []
         self._model: Any = None
         parts = ((n.doc_id, n.text, [(s.start, s.end, s.label) for s in n.spans]) for n in self._notes.values())
         self.digest = sha256("\n".join(map(repr, sorted(parts))).encode("utf-8", "surrogatepass")).hexdigest()
@@ -80,10 +82,19 @@ class ReviewedNotes:
         return set(self._notes)
 
     def report(self) -> None:
-        """Print how many notes were written unchanged because nobody has marked a span, or with spans of a model.
+        """Print how many notes were written unchanged because nobody has marked a span, or with spans of a model, or
+        with a number like a year beside moved dates.
 
         Most formats do not store whether somebody has read a note.
         """
+        if self._with_year:
+            # A few marked years do not show that every reader of the file marks years.
+            has = counted(len(self._with_year), "reviewed note has", "reviewed notes have")
+            line = (
+                f"{has} a date that was moved, and a number like a year that nobody has marked, such as "
+                f"{self._with_year[0]!r}. A year reveals the shift of the dates. Look for years, and mark them."
+            )
+            print(one_line(line), file=sys.stderr)
         if self._predicted:
             line = (
                 f"All spans of {counted(len(self._predicted), 'reviewed note')} have the confidence of a model, such "
@@ -146,6 +157,8 @@ class ReviewedNotes:
             self._unchanged.append(document.doc_id)
         elif is_predicted(reviewed):
             self._predicted.append(document.doc_id)
+        if self._moves_dates and not self._lacks_years and _may_keep_year(reviewed):
+            self._with_year.append(document.doc_id)
         return document, spans
 
     def _with_years(self, note: Document) -> tuple[Span, ...] | None:
@@ -157,8 +170,7 @@ class ReviewedNotes:
                 warnings.simplefilter("ignore")
                 (found,) = self._model.annotate([note.text])
         if found is None:
-            has_date = any(map(_is_date, note.spans))
-            return None if has_date and _YEAR.search(_outside(note)) else note.spans
+            return None if _may_keep_year(note) else note.spans
         taken = {at for span in note.spans for at in range(span.start, span.end)}
         years = (s for s in fitted_spans(found, note.text) if taken.isdisjoint(range(s.start, s.end)))
         return tuple(sorted([*note.spans, *years], key=lambda span: (span.start, span.end)))
@@ -166,6 +178,11 @@ class ReviewedNotes:
 
 def _is_date(span: Span) -> bool:
     return known_labels().get(span.label) == "date"
+
+
+def _may_keep_year(note: Document) -> bool:
+    """Whether a note has a date that moves, and a number like a year that stays."""
+    return any(map(_is_date, note.spans)) and _YEAR.search(_outside(note)) is not None
 
 
 def _outside(note: Document) -> str:

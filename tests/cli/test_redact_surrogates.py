@@ -322,6 +322,8 @@ def test_years_that_a_reader_leaves_do_not_reveal_the_shift(run, tmp_path, marks
     else:
         (text,) = contents(tmp_path / "out").values()
         assert code == 0 and "2019" not in text and "dose 2000 mg" in text
+        # One marked year does not show that all readers of the file mark years.
+        assert ("1 reviewed note has a date that was moved, and a number like a year" in err) is marks_years
     if not marks_years:  # nothing moves, so that nothing is revealed
         options[3] = "label"
         assert run("redact", tmp_path / "raw", *options[:4], "--output", tmp_path / "plain")[0] == 0
