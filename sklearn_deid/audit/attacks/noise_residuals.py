@@ -100,13 +100,16 @@ def noise_size(vectors: np.ndarray, template: NoiseTemplate) -> float:
 
     if not (len(along) and np.isfinite(along).all() and np.isfinite(square).all()):
         return 1.0
-    # Noise of size c is noise of the stated size around a mean that is smaller by c. The integral is one smooth
-    # function of ``along / c`` for all tokens and sizes, and is interpolated with an error below 1e-4.
+    # Noise of size c is noise of the stated size around a mean that is smaller by c. The integral is one function of
+    # ``along / c`` for all tokens and sizes, and is interpolated with an error below 1e-4. Half of the square is added
+    # before the interpolation for negative arguments, and after it for positive ones: the interpolated values stay
+    # small. In large values, which vectors far above the noise would have, the differences between sizes are lost.
     scaled = np.arcsinh(along / _SIZES[:, None])
     knots = np.linspace(scaled.min() - 0.01, scaled.max() + 0.01, _KNOTS)
     at = np.sinh(knots)
-    integral = CubicSpline(knots, _log_lengths(at, d, _STEPS if d < _FLAT_D else _FEW_STEPS)[2] + at**2 / 2.0)
-    found = (integral(scaled) - square / (2.0 * _SIZES[:, None] ** 2)).sum(axis=1)
+    lengths = _log_lengths(at, d, _STEPS if d < _FLAT_D else _FEW_STEPS)[2] + np.minimum(at, 0.0) ** 2 / 2.0
+    squares = (np.maximum(along, 0.0) ** 2 - square) / (2.0 * _SIZES[:, None] ** 2)
+    found = (CubicSpline(knots, lengths)(scaled) + squares).sum(axis=1)
     # Directions around a mean of 0 are uniform for every size of the noise, so that there is no evidence against the
     # stated size.
     if not found.max() - found.min() > 1.0:

@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_deid.audit.attacks import NoiseAttack, NoiseTemplate, NoisyVectors, RepeatedReleases, ReplayAttack
 from sklearn_deid.audit.attacks.noise_checks import Check, alarms, noise_checks, p_of_directions
-from sklearn_deid.audit.attacks.noise_residuals import released_with, standardised
+from sklearn_deid.audit.attacks.noise_residuals import noise_size, released_with, standardised
 from sklearn_deid.audit.attacks.replay import p_of_shared
 
 
@@ -290,3 +290,12 @@ def test_numbers_that_are_not_finite_are_refused():
 
 def test_a_probability_that_is_no_number_is_an_alarm():
     assert alarms([Check("a", 0.5, "x"), Check("b", np.nan, "y")], 1e-3)[0][0].fault == "y"
+
+
+@pytest.mark.parametrize("ratio", [1e3, 1e5, 1e7])
+@pytest.mark.parametrize("d", [2, 8])
+def test_vectors_far_above_the_noise_hide_no_missing_noise(ratio, d):
+    """Directions without any noise had one to four times the stated noise."""
+    mean = np.random.default_rng(1).normal(size=(120, d)) * ratio
+    template = NoiseTemplate(mean, np.ones(d), True, 2.0**-5, False)
+    assert noise_size(mean / np.linalg.norm(mean, axis=1, keepdims=True), template) < 0.1
