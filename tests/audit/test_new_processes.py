@@ -31,7 +31,7 @@ class SurrogatesOfModule(SurrogatePseudonymizer):
         return super().sample(X, y, groups)
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def two_processes(kept):
     yield
     assert len(kept.all) == 2
@@ -48,21 +48,21 @@ def scene(data):
     return Scene(representer, *data)
 
 
-@pytest.mark.usefixtures("kept_processes")
+@pytest.mark.usefixtures("two_processes", "kept_processes")
 def test_noise_of_a_generator_of_a_module_is_named(scene):
     planted = FAULTS["module_generator"](scene, None)
     report, _ = audit(planted, attacks=["replay"])
     assert is_named(planted, report.blocking_issues), report.blocking_issues
 
 
-@pytest.mark.usefixtures("kept_processes")
+@pytest.mark.usefixtures("two_processes", "kept_processes")
 def test_processes_of_an_intact_representer_are_not_named(scene):
     intact = Audited(scene.representer, scene.notes, ("share noise",))
     report, _ = audit(intact, attacks=["replay"])
     assert not is_named(intact, report.blocking_issues)
 
 
-@pytest.mark.usefixtures("kept_processes")
+@pytest.mark.usefixtures("two_processes", "kept_processes")
 def test_words_of_a_generator_of_a_module_are_named(data):
     X, y, groups = data
     report = auditor([DrawnWordsAttack(random_state=0)]).audit(
@@ -71,7 +71,7 @@ def test_words_of_a_generator_of_a_module_are_named(data):
     assert "Two new processes draw the same surrogates." in " ".join(report.blocking_issues)
 
 
-@pytest.mark.usefixtures("kept_processes")
+@pytest.mark.usefixtures("two_processes", "kept_processes")
 @pytest.mark.parametrize("kind", [SurrogatesOfModule, SurrogatePseudonymizer])
 def test_surrogates_of_a_generator_of_a_module_are_named(data, kind):
     """Both calls of one process differ, so that the release passed."""
