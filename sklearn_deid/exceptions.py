@@ -168,7 +168,10 @@ class UnlikeNoteWarning(UserWarning):
 
 
 class TrainingInterruptedWarning(UserWarning):
-    """Ctrl-C interrupted a training. The tagger finds less PHI than after the whole training."""
+    """Ctrl-C interrupted a training. The tagger finds less PHI than after the whole training.
+
+    If a filter makes this warning an error, KeyboardInterrupt is raised instead.
+    """
 
 
 class LowPrecisionWarning(UserWarning):

@@ -179,10 +179,7 @@ def fit_whole(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None) -> A
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingInterruptedWarning)
-        try:
-            return fit_on(estimator, X, tags, groups)
-        except TrainingInterruptedWarning as warning:
-            raise KeyboardInterrupt(str(warning)) from None
+        return fit_on(estimator, X, tags, groups)
 
 
 def _fit(

@@ -249,12 +249,15 @@ class SequenceNet(SkorchEstimator):
         """Warn that Ctrl-C has ended the training, or raise KeyboardInterrupt if no epoch is complete."""
         if not n_complete:
             raise interruption
-        warnings.warn(
+        message = (
             f"The training of {type(self).__name__} was interrupted after {n_complete} of {epochs} epochs. The tagger "
-            "finds less PHI than after the whole training.",
-            TrainingInterruptedWarning,
-            stacklevel=4,
+            "finds less PHI than after the whole training."
         )
+        try:
+            warnings.warn(message, TrainingInterruptedWarning, stacklevel=4)
+        except TrainingInterruptedWarning:
+            # As an error, it would only be a failed candidate for a search, which then goes on.
+            raise KeyboardInterrupt(message) from None
 
     def _diverged(self, problem: str) -> TrainingDivergedError:
         # A training can be continued by `partial_fit` or by `warm_start`, but not from broken weights.

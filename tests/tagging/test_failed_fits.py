@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from skorch.callbacks import Callback
 
 from sklearn_deid import (
@@ -104,6 +105,7 @@ def test_an_interrupted_training_warns(data):
         lambda one: RecallTunedTagger(one, target_recall=0.1, cv=2),
         lambda one: TemperatureScaledTagger(one, cv=2, refit=True),
         lambda one: VotingTagger([("a", one), ("b", one)]),
+        lambda one: VotingTagger([("a", GridSearchCV(one, {"lr": [1e-3, 2e-3]}, cv=GroupKFold(2)))]),
     ],
 )
 def test_an_interruption_ends_several_trainings(data, several):
