@@ -32,6 +32,11 @@ _FEWEST_DIGITS = 6
 _IN_GROUPS = r"(?:[A-Z]{2}\x1f?)?\d[\d -]{4,16}\d(?:\x1f?[A-Z]{1,2})?"
 # New Zealand and India
 _WITH_LETTERS = r"[A-Z]{3}\x1f?\d\d(?:\d\d|\x1f?[A-Z]{2})|[A-Z]{5}\x1f?\d{4}\x1f?[A-Z]"
+# "Medicare 2023-2024" and "PAN 2012-2015" (a disease), but not "ID no 2019 2043"; "PPS 60-50-40" (a scale). Record
+# numbers of hospitals may begin with a year.
+_TWO_YEARS = re.compile(r"((?:19|20)\d\d)[\s\x1d-\x1f-]{1,3}((?:19|20)\d\d)")
+_OF_SCALE = re.compile(r"\d0(?:[\s\x1d-\x1f-]{1,3}\d0)+")
+_LONGEST_TIME = 10
 _SHORTEST_PLATE, _MOST_GROUPS = 5, 4
 _PLATES = r"matr[íi]cula|targa|immatricul\w{2,6}|kennzeichen|kenteken|kjennemerke|reg\.?nr"
 
@@ -68,7 +73,7 @@ def _in_capitals(kind: str, words: str) -> Rule:
         kind,
         rf"(?=[A-Z\d])(?<![^\W_])(?:{_IN_GROUPS}|{_WITH_LETTERS})(?![^\W_])(?![-/.:]\d)",
         "en",
-        measure=_length_in_capitals,
+        measure=_length_in_capitals if kind == "MEDICALRECORD" else _length_of_national,
         after=rf"\b(?:{words}){_SIGN}",
         words=_STARTS[kind],
     )
@@ -78,6 +83,13 @@ def _length_in_capitals(text: str) -> int:
     """Length of a number of at least six digits, or of four digits and three letters."""
     n_digits, n_letters = (sum(map(kind, text)) for kind in (str.isdigit, str.isalpha))
     return len(text) * (n_digits >= _FEWEST_DIGITS or (n_digits + n_letters > _FEWEST_DIGITS and n_letters > 2))
+
+
+def _length_of_national(text: str) -> int:
+    """The same; 0 for the years of a time, and for values of a scale."""
+    years = _TWO_YEARS.fullmatch(text)
+    is_time = years is not None and 0 <= int(years[2]) - int(years[1]) <= _LONGEST_TIME
+    return 0 if is_time or _OF_SCALE.fullmatch(text) else _length_in_capitals(text)
 
 
 def _length_of_plate(text: str) -> int:

@@ -52,6 +52,7 @@ def test_check_digit_of_a_card():
     "CHI number: [010150 1234] and",
     "UHID [123456]",
     "ID number [8001015009087]",
+    "ID no [2019 2043]",
     "mob [9876543210]",
     "home [01 496 0123]",
     "DOB: [3 Apr 60], 10:30",
@@ -68,3 +69,6 @@ def test_numbers_of_countries_behind_their_names(form):
 def test_names_of_numbers_in_capitals_have_other_meanings():
     text = "MCP 2-5 and MCP 12 13 14 15 tender, PAN 10 mg, pan 123456, sin 123456, ID no 5 of 12, UR 200 300, URN 120"
     assert find_phi(text, language="en") == []
+    text = "Medicare 2023-2024 plan, medicare 2019 2020, PAN 2012 - 2015, PPS 60-50-40, PPS 70 60 50"
+    assert find_phi(text, language="en") == []
+    assert NoteDeidentifier(RuleTagger(language="en").fit([]), segmenter="rules").redact([text]) == [text]
