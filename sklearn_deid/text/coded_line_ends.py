@@ -20,6 +20,8 @@ _SIGNS_OF_CODES = ("[", "<", "{", "&lt;", "\\", "\u00b6", "\u21b5", "\u2424")
 _ESCAPED = re.compile(r"\\(?:r\\n|n|r)")
 # "C:\new\record", "\\nas\record"
 _START_OF_PATH, _LONGEST_PATH = re.compile(r"(?<!\w)[A-Za-z]:\Z|(?<!\w)(?:[A-Za-z]:\\[^\s\\]|\\\\)|\\\Z"), 200
+# "CLINIC\nolan", the name of a user behind a domain, or a line that ends in an abbreviation: "Seen in ED\npain"
+_DOMAIN, _LONGEST_DOMAIN, _USER = re.compile(r"(?<![\w\\])[A-Z][A-Z\d-]+\Z"), 16, re.compile(r"\\[nr][a-z]")
 _FEWEST_ESCAPED = 2
 _LINE_END = re.compile("[\r\n]")
 _BLANK = re.compile("&nbsp(?!;)")
@@ -29,6 +31,7 @@ def coded_line_ends(text: str) -> list[Edit]:
     r"""Edits that read codes of line ends as line ends, and ``&nbsp`` as a space, from left to right.
 
     ``\\n`` counts only in a text that has at least two of them and no line end: elsewhere it may be a part of a path.
+    Names of users behind a domain are no evidence of such codes.
 
     Examples
     --------
@@ -44,7 +47,8 @@ def coded_line_ends(text: str) -> list[Edit]:
         escaped = [
             Edit(*found.span(), "\n") for found in _ESCAPED.finditer(text) if not _is_in_path(text, found.start())
         ]
-        edits += escaped if len(escaped) >= _FEWEST_ESCAPED else []
+        are_users = all(_may_be_user(text, edit.start) for edit in escaped)
+        edits += escaped if len(escaped) >= _FEWEST_ESCAPED and not are_users else []
     if "&nbsp" in text:
         edits += [Edit(*found.span(), " ") for found in _BLANK.finditer(text)]
     edits.sort()
@@ -57,3 +61,9 @@ def _is_in_path(text: str, start: int) -> bool:
     """Whether the characters without a space before a backslash are those of the name of a file."""
     before = text[max(0, start - _LONGEST_PATH) : start]
     return _START_OF_PATH.search(before, max(map(before.rfind, " \t")) + 1) is not None
+
+
+def _may_be_user(text: str, start: int) -> bool:
+    """Whether a backslash may stand between a domain and the name of a user."""
+    before = text[max(0, start - _LONGEST_DOMAIN) : start]
+    return _USER.match(text, start) is not None and _DOMAIN.search(before) is not None

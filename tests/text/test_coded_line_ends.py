@@ -23,12 +23,17 @@ def test_codes_of_line_ends_are_line_ends(code):
         "Seen.\\nAlder\nLine\\n",
         "one \\n alone",
         "C:\\new\\notes and \\\\nas\\record\\new",
+        "By CLINIC\\nalder and CLINIC\\ralder.",
         "[crp] <CRP> \\parens [CR: 3]",
         "&lt;b&gt;",
     ],
 )
 def test_what_only_looks_like_codes_of_line_ends(text):
     assert normalize(text).text == text
+
+
+def test_lines_that_end_in_capitals_are_lines_beside_others():
+    assert normalize("Seen in ED\\npain\\nNo SOB").text == "Seen in ED\npain\nNo SOB"
 
 
 def test_blanks_that_lost_their_semicolon_are_blanks():
