@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from .._storage import bundle_digest
@@ -64,7 +63,7 @@ class RowRedactor:
     --------
     >>> import tempfile
     >>> from sklearn_deid import RuleTagger, save
-    >>> path = Path(tempfile.mkdtemp(), "model")
+    >>> path = tempfile.mkdtemp() + "/model"
     >>> save(RuleTagger().fit([]), path)
     >>> RowRedactor(path, "note")({"note": ["Mail to roe@example.org", None, "a\\x00"]}, 3)["note"]
     ['Mail to [EMAIL]', None, None]
@@ -208,4 +207,4 @@ class RowRedactor:
             return note_rewriter(self.mode)
         assert self.key_file is not None and self.locale is not None
         # A new engine for each row: what an engine has learned from other rows would depend on the partitions.
-        return SurrogateEngine(key=read_key(Path(self.key_file)), locale=self.locale).rewrite
+        return SurrogateEngine(key=read_key(self.key_file), locale=self.locale).rewrite

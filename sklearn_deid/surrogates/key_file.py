@@ -14,12 +14,12 @@ _KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
 _DIFFERENT_BYTES = 16
 
 
-def read_or_make_key(path: Path) -> bytes:
+def read_or_make_key(path: str | os.PathLike[str]) -> bytes:
     """Read a key file; if there is no file, make a file with a new key.
 
     Parameters
     ----------
-    path : Path
+    path : str or path-like
         File with 64 hexadecimal digits (256 bits). A new file is readable for its owner only.
 
     Raises
@@ -30,10 +30,11 @@ def read_or_make_key(path: Path) -> bytes:
     Examples
     --------
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "key")
+    >>> path = tempfile.mkdtemp() + "/key"
     >>> read_or_make_key(path) == read_or_make_key(path)
     True
     """
+    path = Path(path)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -54,7 +55,7 @@ def read_or_make_key(path: Path) -> bytes:
     return key
 
 
-def read_key(path: Path) -> bytes:
+def read_key(path: str | os.PathLike[str]) -> bytes:
     """Read a key file.
 
     Raises
@@ -63,6 +64,7 @@ def read_key(path: Path) -> bytes:
         If there is no file, if the file contains no key or a key that can be guessed, or if other users of the computer
         can read the file.
     """
+    path = Path(path)
     # The key undoes all surrogates and shifts. The key of the masks of a federation has the same rule.
     if os.name == "posix" and path.is_file() and path.stat().st_mode & 0o077:
         raise DeidError(

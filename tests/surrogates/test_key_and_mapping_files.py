@@ -11,7 +11,7 @@ import pytest
 
 from sklearn_deid import Document, Span
 from sklearn_deid.exceptions import CorpusFormatError, DeidError
-from sklearn_deid.surrogates import MappingFile, SurrogateEngine, read_mapping, read_or_make_key, rewritten
+from sklearn_deid.surrogates import MappingFile, SurrogateEngine, read_key, read_mapping, read_or_make_key, rewritten
 
 aead = pytest.importorskip("cryptography.hazmat.primitives.ciphers.aead")
 KEY = bytes(range(32))
@@ -161,7 +161,8 @@ def test_a_full_disk_leaves_no_half_line(mapping, monkeypatch):
 def test_key_files(tmp_path):
     path = tmp_path / "key"
     key = read_or_make_key(path)
-    assert read_or_make_key(path) == key and len(key) == 32
+    # As a string, the path made a key, but the second call ended in an AttributeError.
+    assert read_or_make_key(path) == read_or_make_key(str(path)) == read_key(str(path)) == key and len(key) == 32
     if os.name == "posix":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for wrong in ("", "xyz", key.hex()[:-1], key.hex() + "00"):
