@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from .._storage import bundle_digest
@@ -28,8 +29,9 @@ _turn = threading.Lock()
 class RowRedactor:
     """Function that redacts text columns of some rows. The function can be sent to the processes of a cluster.
 
-    The function contains the paths of the model and of the key file, and neither the model nor the key. Each process
-    loads the model once. The result of a row depends on this row only, and not on the other rows of its partition.
+    The function contains the paths of the model and of the key file with their digests, and neither the model nor the
+    key. The digest does not reveal a key of 256 bits. Each process loads the model once. The result of a row depends on
+    this row only, and not on the other rows of its partition.
 
     Parameters
     ----------
@@ -43,9 +45,10 @@ class RowRedactor:
     mode : {"label", "mask", "remove", "surrogate"}, default="label"
         Replacement of PHI, as in `NoteDeidentifier.redact`.
     key_file : path, optional
-        File with the key of surrogates. All computers must be able to read the file. Needed for surrogates;
-        `read_or_make_key` makes a key file. The same name of a patient has the same surrogate in all rows. Misspelled
-        names and initials in a row are compared with the names of this row only.
+        File with the key of surrogates. This path must lead to the same key on this computer and on all computers of
+        the cluster: with another key, the computation ends with an error. Needed for surrogates; `read_or_make_key`
+        makes a key file. The same name of a patient has the same surrogate in all rows. Misspelled names and initials
+        in a row are compared with the names of this row only.
     locale : str, optional
         Language of surrogates. Needed for surrogates: with a guess of the language in each row, a patient could have
         two names.
@@ -57,7 +60,8 @@ class RowRedactor:
     BundleError
         If the path does not hold a saved model.
     DeidError
-        If there is no column, or if an option of surrogates is missing, or given without ``mode="surrogate"``.
+        If there is no column, if the key file cannot be used, or if an option of surrogates is missing, or given
+        without ``mode="surrogate"``.
 
     Examples
     --------
@@ -95,6 +99,7 @@ class RowRedactor:
         self.patient_column, self.mode, self.locale, self.reason_column = patient_column, mode, locale, reason_column
         self.key_file = None if key_file is None else os.fspath(key_file)
         self._digest = bundle_digest(self.model)
+        self._key_digest = None if self.key_file is None else _digest(read_key(self.key_file))
 
     @property
     def read_columns(self) -> list[str]:
@@ -206,5 +211,13 @@ class RowRedactor:
         if self.mode != SURROGATE:
             return note_rewriter(self.mode)
         assert self.key_file is not None and self.locale is not None
+        key = read_key(self.key_file)
+        # A patient would have several names, and several shifts of the dates.
+        if _digest(key) != self._key_digest:
+            raise DeidError("This computer of the cluster has another key at this path.", path=self.key_file)
         # A new engine for each row: what an engine has learned from other rows would depend on the partitions.
-        return SurrogateEngine(key=read_key(self.key_file), locale=self.locale).rewrite
+        return SurrogateEngine(key=key, locale=self.locale).rewrite
+
+
+def _digest(key: bytes) -> str:
+    return sha256(key).hexdigest()

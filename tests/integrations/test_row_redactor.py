@@ -81,7 +81,22 @@ def test_surrogates_of_a_patient_are_those_of_the_key(rules, tmp_path, known_key
     with pytest.raises(DeidError, match="'locale' parameter"):
         RowRedactor(rules, "note", **{**options, "locale": "auto"})
     with pytest.raises(DeidError, match="64 hexadecimal"):
-        RowRedactor(rules, "note", **{**options, "key_file": tmp_path / "none"})({"note": ["x"], "mrn": ["a"]}, 1)
+        RowRedactor(rules, "note", **{**options, "key_file": tmp_path / "none"})
+
+
+def test_another_key_of_a_worker_is_refused(rules, tmp_path):
+    """Each worker wrote surrogates of its own key: a patient had other names and other dates in each partition."""
+    key = read_or_make_key(tmp_path / "key")
+    redactor = RowRedactor(
+        rules, "note", mode="surrogate", patient_column="mrn", key_file=tmp_path / "key", locale="en"
+    )
+    assert key.hex().encode() not in pickle.dumps(redactor) and key not in pickle.dumps(redactor)
+    (tmp_path / "key").unlink()
+    with pytest.raises(DeidError, match="64 hexadecimal"):
+        redactor({"note": ["roe@example.org"], "mrn": ["a"]}, 1)
+    read_or_make_key(tmp_path / "key")
+    with pytest.raises(DeidError, match="another key at this path"):
+        redactor({"note": ["roe@example.org"], "mrn": ["a"]}, 1)
 
 
 def test_other_model_of_a_worker_is_refused(rules, tmp_path, monkeypatch):
