@@ -130,7 +130,9 @@
     // Not at once: some browsers read the address only after this function has ended.
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
     unsaved = false;
-    say(`${finished()} finished notes are written to the file ${data.file} in the folder of downloads.`);
+    // The page does not learn the name that the browser has given to the file.
+    say(`${finished()} finished notes are written to the folder of downloads, as ${data.file}. If a file of this name was there, `
+      + `the new file has a number in its name, such as ${data.file.replace(".", " (1).")}. Use the newest file.`);
   }
 
   async function chooseTarget() {
@@ -252,12 +254,28 @@
   }
 
   function elements(note, spans) {
-    return pieces(note.text, spans).map(([text, number]) => {
-      if (number < 0) return text;
+    let end = 0;
+    return pieces(note.text, spans).flatMap(([text, number]) => {
+      end += text.length;
+      const parts = inLines(text, note.text[end]);
+      if (number < 0) return parts;
       const mark = document.createElement("mark");
-      mark.append(text);
+      mark.append(...parts);
       mark.dataset.span = number;
       return mark;
+    });
+  }
+
+  // Nodes with exactly this text, in which all line ends look like line ends and "\r" is not displayed. With a displayed
+  // "\r\n", a triple click on a line of Chromium selects the first letter of the next line, too.
+  function inLines(text, next) {
+    return text.split(/([\r\v\f\u0085\u2028\u2029])/).flatMap((part, at, parts) => {
+      if (at % 2 === 0) return part ? [part] : [];
+      const end = document.createElement("span");
+      end.hidden = true;
+      end.append(part);
+      const follows = parts[at + 1] || (at + 2 < parts.length ? "" : next) || "";
+      return part === "\r" && follows.startsWith("\n") ? [end] : [end, document.createElement("br")];
     });
   }
 
@@ -275,14 +293,14 @@
     const parts = document.createDocumentFragment(), invented = byId("view").value === "surrogate";
     let position = 0;
     for (const span of joined(spans, note.text)) {
-      parts.append(note.text.slice(position, span.start));
+      parts.append(...inLines(note.text.slice(position, span.start)));
       const put = document.createElement("span");
       put.className = "put";
       put.textContent = invented && span.surrogate !== null ? span.surrogate : `[${span.label}]`;
       parts.append(put);
       position = span.end;
     }
-    parts.append(note.text.slice(position));
+    parts.append(...inLines(note.text.slice(position)));
     byId("after").replaceChildren(parts);
   }
 
@@ -424,12 +442,12 @@
     });
   }
 
-  // The same text as a whole word: "Ann" is not marked inside "Anna".
+  // Where the same text is, and whether it is a whole word: "Ann" is not marked inside "Anna".
   function occurrences(text, word) {
     const found = [];
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
       const end = at + word.length;
-      if (!isInWord(text, at) && !isInWord(text, end)) found.push([at, end]);
+      found.push([at, end, !isInWord(text, at) && !isInWord(text, end)]);
     }
     return found;
   }
@@ -437,7 +455,7 @@
   function everywhere(indices, isRemoval) {
     withChosen((span) => {
       const word = notes[now].text.slice(span.start, span.end), label = span.label;
-      let count = 0;
+      let count = 0, inside = 0;
       change(indices, (note, index) => {
         const text = notes[index].text;
         const others = note.spans.filter((other) => text.slice(other.start, other.end) !== word);
@@ -446,8 +464,12 @@
           note.spans = others;
           return;
         }
-        for (const [start, end] of occurrences(text, word)) {
+        for (const [start, end, isWhole] of occurrences(text, word)) {
           if (note.spans.some((other) => other.start <= start && other.end >= end)) continue;
+          if (!isWhole) {
+            inside++;
+            continue;
+          }
           // A span of a part of the text, such as a surname, would leave the rest unmarked.
           note.spans = note.spans.filter((other) => other.start < start || other.end > end);
           note.spans.push(made(start, end, label, index));
@@ -456,7 +478,9 @@
       });
       chosen = work[now].spans.findIndex((other) => other.start === span.start && other.end === span.end);
       showAll();
-      say(count ? `${count} spans are ${isRemoval ? "removed" : "added"}. Undo takes all of them back.` : "This text is marked already.");
+      // Words of Chinese have no spaces between them, and "Birchs" is a name, too: the reader decides.
+      say((count ? `${count} spans are ${isRemoval ? "removed" : "added"}. Undo takes all of them back.` : "This text is marked already.")
+        + (inside ? ` Inside of longer words, this text stays unmarked ${inside} times.` : ""));
     });
   }
 
@@ -498,7 +522,8 @@
     byId("note").focus({ preventScroll: true });
   });
   byId("note").addEventListener("click", (event) => {
-    if (event.target.dataset.span !== undefined && getSelection().isCollapsed) choose(Number(event.target.dataset.span));
+    const span = event.target.closest("mark")?.dataset.span;
+    if (span !== undefined && getSelection().isCollapsed) choose(Number(span));
   });
   // With selected text, the label is the one of the next span: the chosen span may be far away.
   function pick(label) {
