@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from ..exceptions import CorpusFormatError
@@ -15,6 +18,8 @@ from .options import ANNOTATED, add_encoding, add_label_scheme
 
 # Spans in these formats have no confidence.
 _WITHOUT_CONFIDENCE = frozenset(("conll", "i2b2", "meddocan-xml"))
+# What browsers append to the name of a file that is in the downloads folder already: "reviewed (1)", "reviewed(1)".
+_SAVED_AGAIN = re.compile(r" ?\(\d+\)$")
 
 
 def warn_of_predictions(format: str) -> None:
@@ -28,6 +33,35 @@ def warn_of_predictions(format: str) -> None:
             "person.",
             file=sys.stderr,
         )
+
+
+def warn_of_later_save(path: str | os.PathLike[str]) -> None:
+    """Print that a later save of the same file is beside it.
+
+    A browser does not replace reviewed.jsonl: what the reader has marked since is in the file "reviewed (1).jsonl".
+    """
+    file = Path(path)
+    # A folder whose names cannot be listed shows no later save; whether the file can be read is checked elsewhere.
+    with suppress(OSError):
+        later = max(_saves(file), key=_time, default=file) if file.is_file() else file
+        if _time(later) > _time(file):
+            line = (
+                f"{later.name} is beside {file.name}, and is newer. A browser gives such a name to a file that is "
+                "saved again. If it holds the latest reading, name it instead."
+            )
+            print(one_line(line), file=sys.stderr)
+
+
+def _saves(file: Path) -> Iterator[Path]:
+    """Files beside ``file`` whose names differ from its name by the number of a browser."""
+    name = _SAVED_AGAIN.sub("", file.stem)
+    for other in file.parent.iterdir():
+        if other.suffix == file.suffix and _SAVED_AGAIN.sub("", other.stem) == name and other.is_file():
+            yield other
+
+
+def _time(file: Path) -> int:
+    return file.stat().st_mtime_ns
 
 
 def add_corpus_options(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -64,6 +98,7 @@ def read_annotated(arguments: argparse.Namespace, *, gold: bool = True) -> ReadR
     DataNotFoundError
         If the path does not exist.
     """
+    warn_of_later_save(arguments.corpus)
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
     # Collecting errors is never the default: a model must not be trained on a part of the notes unnoticed.
     read: Any = read_gold if gold else read_corpus

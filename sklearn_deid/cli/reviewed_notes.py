@@ -21,6 +21,7 @@ from ..text import Document, Span, unreadable_reason
 from .counting import counted
 from .failures import one_line
 from .label_texts import check_labels
+from .reading import warn_of_later_save
 
 _YEAR = re.compile(r"(?<!\w)(?:19|20)[0-9]{2}(?!\w)")
 _YEAR_STAYS = (
@@ -56,6 +57,7 @@ class ReviewedNotes:
 
     def __init__(self, path: str, *, moves_dates: bool = False) -> None:
         self.path = Path(path)
+        warn_of_later_save(path)
         notes, unanswered = list(iter_documents(path)), unanswered_ids(path)
         self._notes = {note.doc_id: note for note in notes if note.doc_id not in unanswered}
         if len(notes) and not any(note.spans for note in self._notes.values()):

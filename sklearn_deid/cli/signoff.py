@@ -29,6 +29,7 @@ from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .notes_table import notes_table
 from .options import add_encoding, add_label_scheme, add_number, count, level, seed, share
+from .reading import warn_of_later_save
 from .run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -260,6 +261,7 @@ def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Docume
     """Notes of the sample with the leaks that the reader marked, in the order of the sample."""
     if source.path.is_file() and Path(path).is_file() and Path(path).read_bytes() == source.path.read_bytes():
         raise DeidError("This is the release itself. Name the file that the page has saved.", path=path)
+    warn_of_later_save(path)
     # A line without spans was read by nobody.
     read = {note.doc_id: note for note in read_gold(path, "jsonl")}
     missing = [doc_id for doc_id in sample if doc_id not in read]

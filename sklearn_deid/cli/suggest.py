@@ -15,7 +15,7 @@ from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .options import add_encoding, add_machine_options, add_note_format, add_number, count, output_path
-from .reading import show_left_out
+from .reading import show_left_out, warn_of_later_save
 from .review import named, tagged
 
 SUMMARY = "choose the notes to review next"
@@ -58,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.exclude is not None:
         # With --overwrite, the work of the reader would be lost.
         check_apart(Path(arguments.exclude), [path])
+        warn_of_later_save(arguments.exclude)
     if path.suffix.lower() != ".jsonl":
         raise DeidError("OUT must end in .jsonl.", path=str(path))
     # Half a file of a killed run is refused now, and not after all notes were tagged.

@@ -1,6 +1,7 @@
 """``review``: a page for the notes, and ``redact --reviewed``: the spans of the reader leave."""
 
 import json
+import os
 import re
 from base64 import b64encode
 from dataclasses import replace
@@ -239,6 +240,21 @@ def test_tasks_that_nobody_annotated_are_not_reviewed(run, raw, model, notes, tm
     assert [written[f"{note.doc_id}.txt"] for note in (notes[0], *notes[2:])] == others
     expected = notes[1].text[: span.start] + f"[{span.label}]" + notes[1].text[span.end :]
     assert written[f"{notes[1].doc_id}.txt"] == expected
+
+
+@pytest.mark.parametrize("name", ["reviewed (1).jsonl", "reviewed(2).jsonl"])
+def test_a_later_save_beside_the_reviewed_notes_is_pointed_out(run, raw, notes, reviewed, tmp_path, name):
+    """A browser does not replace the file of the first save: its notes left without what was marked since."""
+    later = tmp_path / name
+    later.write_bytes(reviewed.read_bytes())
+    (tmp_path / "reviewed-2 (1).jsonl").touch()
+    os.utime(reviewed, (10, 10))
+    os.utime(later, (20, 20))
+    message = f"{name} is beside reviewed.jsonl, and is newer."
+    one = raw / f"{notes[1].doc_id}.txt"
+    assert message in run("redact", one, "--output", tmp_path / "a.jsonl", "--reviewed", reviewed)[2]
+    assert "is newer" not in run("redact", one, "--output", tmp_path / "b.jsonl", "--reviewed", later)[2]
+    assert message in run("convert", reviewed, tmp_path / "c.jsonl", "--to", "jsonl", "--lossy")[2]
 
 
 @pytest.mark.parametrize("spans", [{}, {"spans": []}])
