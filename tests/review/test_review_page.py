@@ -314,11 +314,23 @@ def test_a_file_that_replaces_other_work_says_so(opened, tmp_path):
 
 def test_a_browser_that_cannot_store_the_work_says_so_until_the_end(opened):
     """The next step of the reader wrote over the warning in the same moment."""
-    opened.driver.execute_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    fail = "Storage.prototype.setItem = Storage.prototype.removeItem = () => { throw new Error('full'); }"
+    opened.driver.execute_script(fail)
     opened.click("#finish")
+    assert opened.text("#counts") == "1 of 3 notes finished"
     assert "cannot store your work" in opened.text("#status")
     opened.press("n")
     assert "cannot store your work" in opened.text("#status")
+
+
+def test_work_that_cannot_be_stored_leaves_no_finished_note_with_older_work(opened, tmp_path):
+    """After a reload, the note was finished without what was marked since, and the page did not say so."""
+    opened.click("#finish").press("b").select("3 May").choose_label("DATE")
+    opened.driver.execute_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    opened.click("#mark")
+    assert len(opened.marks()) == 2 and "cannot store your work" in opened.text("#status")
+    assert opened.driver.execute_script("return localStorage.length") == 0
+    open_until(opened, tmp_path / "review.html", "0 of 3 notes finished")
 
 
 def test_everywhere_covers_the_whole_text_where_a_part_of_it_is_marked(page, tmp_path):

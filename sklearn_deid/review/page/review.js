@@ -80,6 +80,16 @@
     } catch {
       trouble = "The browser cannot store your work. Save the file often.";
       say("");
+      forget(index);
+    }
+  }
+
+  // After a reload, the older work of a note would be in the page, and in the file, as finished.
+  function forget(index) {
+    try {
+      localStorage.removeItem(slot(index));
+    } catch {
+      // A browser without storage has stored nothing.
     }
   }
 
@@ -548,16 +558,21 @@
   });
 
   // Another tab with this page has changed a note: the file of this tab would hold the older work.
-  addEventListener("storage", ({ key }) => {
+  addEventListener("storage", ({ key, newValue }) => {
     const prefix = slot("");
     if (!key || !key.startsWith(prefix)) return;
     const index = Number(key.slice(prefix.length));
     recall(index);
+    if (newValue === null) {
+      work[index] = { ...work[index], done: false };
+      trouble = "The browser cannot store the work of another tab. Finish these notes in one tab, and save the file often.";
+    }
     // Undo of these steps would take the work of the other tab away.
     history.splice(0, 1 + history.findLastIndex(({ step }) => step.some(([other]) => other === index)));
     touched();
     chosen = Math.min(chosen, work[now].spans.length - 1);
     showAll();
+    if (trouble) say("");
   });
 
   const keys = {
