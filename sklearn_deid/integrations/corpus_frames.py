@@ -14,11 +14,11 @@ from .given_span import given_span
 
 def corpus_from_frame(
     frame: Any,
-    text_column: str,
+    text_column: str | int,
     *,
     spans: Any = None,
-    id_column: str | None = None,
-    patient_column: str | None = None,
+    id_column: str | int | None = None,
+    patient_column: str | int | None = None,
 ) -> Corpus:
     """Convert a data frame of annotated notes to a corpus, for training and evaluation.
 
@@ -26,15 +26,15 @@ def corpus_from_frame(
     ----------
     frame : DataFrame or Table
         Data frame of pandas or polars, or table of pyarrow, with one note in each row.
-    text_column : str
+    text_column : str or int
         Column of the texts.
-    spans : str, DataFrame or Table, optional
+    spans : str, int, DataFrame or Table, optional
         Annotations: a frame with a row for each span, as `annotate_frame` returns, or the name of a column. The frame
         counts rows: pass the rows of `annotate_frame` in the same order, or ``id_column`` to both functions. Each cell
         of the column is a list of spans. A span is a dict with ``start``, ``end``, ``label``, and optionally
         ``category`` and ``confidence``, or a tuple in this order. An empty list means a note without PHI. None reads
         notes without annotations.
-    id_column, patient_column : str, optional
+    id_column, patient_column : str or int, optional
         Columns of the document ids and of the patient ids. Without an id column, the id is ``row-0``, ``row-1``, ...
 
     Returns
@@ -70,12 +70,12 @@ def corpus_from_frame(
     nw = import_optional("narwhals", extra="frames", purpose="data frames")
     table = table_of(nw, frame)
     keys = [name for name in (id_column, patient_column) if name is not None]
-    check_names(table, [text_column, *([spans] if isinstance(spans, str) else [])], keys)
+    check_names(table, [text_column, *([spans] if isinstance(spans, (str, int)) else [])], keys)
     ids = _ids(table, id_column)
     patients = [None] * len(table) if patient_column is None else table.get_column(patient_column).to_list()
     if spans is None:
         found: list[Any] = [[] for _ in ids]
-    elif isinstance(spans, str):
+    elif isinstance(spans, (str, int)):
         found = table.get_column(spans).to_list()
     else:
         found = _rows_of_spans(table_of(nw, spans), table, text_column, None if id_column is None else ids)
@@ -90,7 +90,7 @@ def corpus_from_frame(
     return Corpus(documents)
 
 
-def _ids(table: Any, id_column: str | None) -> list[str]:
+def _ids(table: Any, id_column: str | int | None) -> list[str]:
     if id_column is None:
         return [f"row-{row}" for row in range(len(table))]
     first: dict[str, int] = {}
@@ -105,10 +105,12 @@ def _ids(table: Any, id_column: str | None) -> list[str]:
     return list(first)
 
 
-def _rows_of_spans(found: Any, table: Any, text_column: str, ids: list[str] | None) -> list[list[dict[str, Any]]]:
+def _rows_of_spans(found: Any, table: Any, text_column: str | int, ids: list[str] | None) -> list[list[dict[str, Any]]]:
     """Spans of each row of the notes. Spans of other columns of the notes are left out."""
     check_names(found, ("row", "start", "end", "label"))
     out: list[list[dict[str, Any]]] = [[] for _ in range(len(table))]
+    # The frame of spans holds names as strings, also those of columns that pandas has numbered.
+    names, own = {str(name) for name in table.columns}, str(text_column)
     for span in found.iter_rows(named=True):
         row = span["row"]
         if not isinstance(row, Integral) or not 0 <= int(row) < len(out):
@@ -118,9 +120,9 @@ def _rows_of_spans(found: Any, table: Any, text_column: str, ids: list[str] | No
             message = "The id of a span is not the id of its row. Pass the rows of annotate_frame, in the same order."
             raise CorpusFormatError(message, doc_id=f"row {row}, id {ids[int(row)]}")
         # After a column was renamed, all notes would be notes without PHI.
-        if span.get("column", text_column) not in table.columns:
+        if (name := str(span.get("column", own))) not in names:
             raise CorpusFormatError("A span belongs to a column that the notes do not have.", doc_id=f"row {row}")
-        if span.get("column", text_column) == text_column:
+        if name == own:
             out[int(row)].append(span)
     return out
 

@@ -16,7 +16,7 @@ from .row_redactor import RowRedactor
 def redact_dask(
     model: str | os.PathLike[str],
     collection: Any,
-    columns: str | Sequence[str],
+    columns: str | int | Sequence[str | int],
     **options: Any,
 ) -> Any:
     """Redact text columns of a Dask data frame, or texts in the records of a Dask bag.
@@ -29,7 +29,7 @@ def redact_dask(
         Folder that `save` wrote, on a disk that all workers read. Each worker process loads the model once.
     collection : dask.dataframe.DataFrame or dask.bag.Bag
         Data frame, or bag of dicts.
-    columns : str or sequence of str
+    columns : str, int, or sequence of them
         Columns, or keys, of texts. Missing values stay missing.
     **options
         ``patient_column``, ``mode``, ``key_file``, ``locale`` and ``reason_column`` of `RowRedactor`: replacement of
@@ -100,10 +100,9 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
     others = (list(frame[name]) for name in copied if _may_hold_texts(frame[name].dtype))
     redactor.check_copies(values, others, names_of(frame))
     new = redactor(values, len(frame))
-    changed = {
-        name: pd.Series(texts, index=frame.index, dtype=_text_type(frame, name, pd)) for name, texts in new.items()
-    }
-    result = frame.assign(**changed)
+    result = frame.copy(deep=False)
+    for name, texts in new.items():
+        result[name] = pd.Series(texts, index=frame.index, dtype=_text_type(frame, name, pd))
     result.attrs = {}  # notes of users, which can quote a text
     return result
 

@@ -34,10 +34,10 @@ TEXT_IN_INDEX = "The index of the data frame holds a text of a column of texts. 
 def redact_frame(
     model: Any,
     frame: Any,
-    columns: str | Sequence[str],
+    columns: str | int | Sequence[str | int],
     *,
-    id_column: str | None = None,
-    patient_column: str | None = None,
+    id_column: str | int | None = None,
+    patient_column: str | int | None = None,
     mode: Any = "label",
     on_error: str = "raise",
 ) -> Any:
@@ -49,9 +49,10 @@ def redact_frame(
         Path of a model that `save` wrote, or a fitted model.
     frame : DataFrame or Table
         Data frame of pandas or polars, or table of pyarrow.
-    columns : str or sequence of str
-        Columns of texts. Missing values stay missing.
-    id_column, patient_column : str, optional
+    columns : str, int, or sequence of them
+        Columns of texts. Missing values stay missing. pandas numbers the columns of a file without a header: pass the
+        numbers.
+    id_column, patient_column : str or int, optional
         ``id_column`` contains the names of rows in messages. ``patient_column`` contains the patients, for surrogates.
         Without a patient column, the id identifies the patient.
     mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
@@ -131,7 +132,12 @@ def _without_comments(table: Any) -> Any:
 
 
 def annotate_frame(
-    model: Any, frame: Any, columns: str | Sequence[str], *, id_column: str | None = None, on_error: str = "raise"
+    model: Any,
+    frame: Any,
+    columns: str | int | Sequence[str | int],
+    *,
+    id_column: str | int | None = None,
+    on_error: str = "raise",
 ) -> Any:
     """Find the PHI in text columns of a data frame.
 
@@ -139,7 +145,7 @@ def annotate_frame(
     ----------
     model, frame, columns, on_error
         As in `redact_frame`. A withheld cell has no spans and no row in the result; see the warnings.
-    id_column : str, optional
+    id_column : str or int, optional
         Column with the names of rows in messages and in the result.
 
     Returns
@@ -193,9 +199,11 @@ def table_of(nw: Any, frame: Any) -> Any:
     )
 
 
-def text_columns(columns: str | Sequence[str]) -> list[str]:
+def text_columns(columns: Any) -> list[Any]:
     """Distinct names of the columns of texts. Raises an error if there is no name, or if a name may be a text."""
-    names = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+    # A name of pandas can be any value, such as the number of the column.
+    is_name = isinstance(columns, str) or not isinstance(columns, Iterable)
+    names = [columns] if is_name else list(dict.fromkeys(columns))
     if not names:
         raise DeidError("The 'columns' parameter must name a column of texts: without one, all texts would stay.")
     if any(map(is_text_name, names)):
@@ -203,18 +211,16 @@ def text_columns(columns: str | Sequence[str]) -> list[str]:
     return names
 
 
-def check_names(table: Any, names: Sequence[str], keys: Sequence[str] = ()) -> None:
+def check_names(table: Any, names: Sequence[Any], keys: Sequence[Any] = ()) -> None:
     """Refuse a table that lacks one of the columns. Id and patient columns (``keys``) must not be in ``names``."""
     for name in (*names, *keys):
         if name not in table.columns:
             raise CorpusFormatError(f"The data frame has no column of the name {name!r}.")
-    if texts := sorted({*names}.intersection(keys)):
+    if texts := sorted({*names}.intersection(keys), key=str):
         raise CorpusFormatError(f"The column {texts[0]!r} holds texts and cannot name rows: messages show ids.")
 
 
-def _cells(
-    table: Any, names: Sequence[str], id_column: str | None, patient_column: str | None
-) -> list[tuple[int, str, Document]]:
+def _cells(table: Any, names: Sequence[Any], id_column: Any, patient_column: Any) -> list[tuple[int, str, Document]]:
     """Row, column and text of each cell that has a value."""
     # An index of pandas would keep the texts beside their redaction.
     index = getattr(getattr(table.to_native(), "index", None), "names", ())

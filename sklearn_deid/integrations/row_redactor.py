@@ -38,7 +38,7 @@ class RowRedactor:
     model : path
         Folder that `save` wrote. This path must lead to the same model on this computer and on all computers of the
         cluster.
-    columns : str or sequence of str
+    columns : str, int, or sequence of them
         Columns of texts.
     patient_column : str, optional
         Column of the patient. Needed for surrogates.
@@ -76,7 +76,7 @@ class RowRedactor:
     def __init__(
         self,
         model: str | os.PathLike[str],
-        columns: str | Sequence[str],
+        columns: str | int | Sequence[str | int],
         *,
         patient_column: str | None = None,
         mode: str = "label",

@@ -50,7 +50,7 @@ _BYTES = (bytes, bytearray, memoryview)
 _WIDE = (str, *_BYTES, Mapping, list, tuple, set, frozenset, np.ndarray)
 
 
-def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[str]) -> str | None:
+def resembled(names: Iterable[Any], texts: Sequence[str], wanted: Iterable[Any]) -> str | None:
     """First column of texts whose name resembles the name of a column that was not passed; None without such a column.
 
     Examples

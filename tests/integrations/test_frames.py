@@ -245,3 +245,16 @@ def test_missing_patients_are_not_one_patient():
     )
     notes = redact_frame(MODEL, frame, "note", patient_column="n", mode=SurrogateEngine(key=bytes(32), locale="en"))
     assert len({note.partition(" ")[2] for note in notes["note"]}) == 3
+
+
+def test_columns_that_pandas_has_numbered_are_named_by_their_number():
+    """The docs advise ``header=None`` for files without a header; a number was a TypeError of Python."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[7, "Mail roe@example.org"], [8, "Fine."]])
+    assert redact_frame(MODEL, frame, 1).to_dict("list") == {0: [7, 8], 1: ["Mail [EMAIL]", "Fine."]}
+    spans = annotate_frame(MODEL, frame, 1, id_column=0)
+    corpus = corpus_from_frame(frame, 1, spans=spans, id_column=0)
+    assert [(note.doc_id, len(note.spans)) for note in corpus] == [("7", 1), ("8", 0)]
+    assert len(corpus_from_frame(frame.assign(**{"2": [[], []]}).set_axis([0, 1, 2], axis=1), 1, spans=2)) == 2
+    with pytest.raises(CorpusFormatError, match="no column of the name 5"):
+        redact_frame(MODEL, frame, [1, 5])

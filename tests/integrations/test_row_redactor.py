@@ -313,3 +313,16 @@ def test_a_column_named_like_the_new_column_is_refused(rules, name):
     """Spark ignores case, so that neither of the two columns could be read."""
     with pytest.raises(DeidError, match="Choose another"):
         RowRedactor(rules, "note").check_columns(["note", name, 7])
+
+
+def test_a_frame_with_numbered_columns_can_be_redacted(rules):
+    """The page on data frames advises ``header=None`` for files without a header; Dask then got a TypeError."""
+    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[7, "Mail roe@example.org"]], index=[4])
+    found = redact_dask(rules, frames.from_pandas(frame, npartitions=1), 1).compute(scheduler="synchronous")
+    assert found.drop(columns="withheld").to_dict("split") == {
+        "index": [4],
+        "columns": [0, 1],
+        "data": [[7, "Mail [EMAIL]"]],
+    }
+    assert found["withheld"].isna().all()
