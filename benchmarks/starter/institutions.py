@@ -34,6 +34,7 @@ _EMPLOYERS = (
     "{} Auto|{} Cleaners|{} Law|{} & Sons|{} Warehouse|{} Packing|{} Plant|{} Library|{} Marathon|{} Fair|{} Festival"
 ).split("|")
 _AMBIGUOUS = frozenset("ED ER OR ICU PCP OSH SNF MD RN PT OT IV PO CT MRI AM PM US UA".split())
+_DAYS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth fifteenth twentieth".split()
 _DOMAIN = "_.-"
 
 
@@ -66,6 +67,13 @@ def hospital_initials(scene: Scene) -> str:
     """Initials of a hospital, such as those of its town and "General Hospital"."""
     chance = scene.chance
     ends = chance.pick(("GH", "MC", "H", "MH", "CH", "UH", "RMC", "VA", "UMC", "HS", "CC", "GH", "MC"))
+    if chance.happens(0.2):
+        letters = "".join(chance.pick("ABCDEFGHJKLMNPRSTVW") for _ in range(chance.number(1, 2)))
+        return (
+            chance.pick(("St. ", "St ", "Q", "R", "P", "K", "U", "W"))
+            + letters
+            + chance.pick(("H", "'s", "MC", "I", "CH"))
+        )
     while True:
         base = without_accents(city(scene)) or "A"
         made = "".join(word[0] for word in base.split() if word[0].isalpha()).upper()[:3] + ends
@@ -83,5 +91,7 @@ def handle(scene: Scene) -> str:
 
 
 def day_of_month(chance: Chance) -> str:
-    """A day without its month, such as "14th"."""
+    """A day without its month, such as "14th"; some people write the word."""
+    if chance.happens(0.06):
+        return chance.pick(_DAYS)
     return ordinal(chance.number(1, 31))

@@ -108,12 +108,23 @@ def _noted_date(scene: Scene) -> str:
 
 
 def _day_first(scene: Scene) -> str:
-    """A date of a country that writes the day before the month."""
+    """A date of a country that writes the day before the month, or in other forms that few people write."""
     chance, day = scene.chance, scene.day()
+    month, nth = _MONTHS[day.month - 1], dates._ordinal(day.day)
+    if chance.happens(0.25):
+        short = month[:3]
+        forms = (f"{nth} of {month}", f"{nth} {month}", f"{month} the {nth}", f"{day.day} {month}", f"{nth} of {short}")
+        forms += (
+            f"{day.day:02d}-{short}",
+            f"{short.upper()} {day.day}",
+            f"{day.day}{short.upper()}",
+            f"{short}{day.day}",
+        )
+        return chance.pick(forms)
     sign = chance.pick("/./-")
     numbers = f"{day.day:02d}{sign}{day.month:02d}" if chance.happens(0.4) else f"{day.day}{sign}{day.month}"
     if chance.happens(0.3):
-        return f"{day.day} {_MONTHS[day.month - 1][:3]}"
+        return f"{day.day} {month[:3]}"
     return numbers + (f"{sign}{day.year % 100:02d}" if sign == "-" or chance.happens(0.4) else "." * (sign == "."))
 
 

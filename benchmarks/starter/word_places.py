@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from sklearn_deid.surrogates import Chance
+import re
+from functools import cache
+from pathlib import Path
 
-from .names import is_held_out
+from sklearn_deid.surrogates import Chance, read_data_file
+
+from .addresses import city
+from .ages import ordinal
+from .names import invented_name, is_held_out
 from .open_words import english_words
 from .scene import Scene
 
+_CHOICE = re.compile(r"<([^<>]*)>")
+_SLOT = re.compile(r"\{([a-z#]+)\}")
+_LISTED = 0.6  # share of the names of clinics and companies whose form stands in institutions.txt
 _FIRST = (
     "Copper|Silver|Golden|Iron|Stone|Granite|Marble|Crystal|Amber|Ivory|Blue|Green|Red|White|Black|Grey|Clear|Bright|"
     "Fair|Rolling|Quiet|Broken|Crooked|Twin|Three|Big|Little|Long|High|Low|North|South|East|West|Upper|Lower|Old|New|"
@@ -62,16 +71,45 @@ def word_place(scene: Scene) -> str:
 def word_clinic(scene: Scene) -> str:
     """A hospital or a practice with such a name; some people leave out what it is, or write it small."""
     chance = scene.chance
-    made = f"{_base(scene)} {chance.pick(_CARE)}"
+    made = _listed("clinic", scene) if chance.happens(_LISTED) else f"{_base(scene)} {chance.pick(_CARE)}"
     return made.lower() if chance.happens(0.06) else made
 
 
 def word_company(scene: Scene) -> str:
     """A company, a school or an agency with such a name."""
     chance = scene.chance
+    if chance.happens(_LISTED):
+        return _listed("company", scene)
     if chance.happens(0.1):
         return f"Little {_noun(chance)}" + ("s" if chance.happens(0.7) else "")
     return f"{_base(scene)} {chance.pick(_WORK)}"
+
+
+@cache
+def _forms() -> dict[str, tuple[str, ...]]:
+    blocks = read_data_file(Path(__file__).parent / "institutions.txt").blocks
+    return {block.name: tuple(entry.text for entry in block.entries) for block in blocks}
+
+
+def _listed(kind: str, scene: Scene) -> str:
+    """A name of one of the forms in institutions.txt."""
+    chance = scene.chance
+    form = _CHOICE.sub(lambda found: chance.pick(found[1].split("|")), chance.pick(_forms()[kind]))
+    return _SLOT.sub(lambda found: _part(found[1], scene), form).strip()
+
+
+def _part(name: str, scene: Scene) -> str:
+    chance = scene.chance
+    if name in ("first", "last"):
+        return scene.name(int(name == "last"))
+    if name == "place":
+        return city(scene).strip() if chance.happens(0.5) else _base(scene)
+    if name == "made":
+        return invented_name(chance, 3)
+    if name == "word":
+        return _noun(chance)
+    number = chance.number(2, 250)
+    return ordinal(number) if name == "nth" else str(number)
 
 
 def _base(scene: Scene) -> str:
