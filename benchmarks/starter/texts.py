@@ -15,7 +15,7 @@ from sklearn_deid import Document
 from sklearn_deid.datasets.notes.builder import NoteBuilder
 from sklearn_deid.surrogates import Chance, read_data_file
 
-from .cases import piece
+from .cases import piece, with_casing_of_lines
 from .periods import with_periods
 from .values import Scene, slot
 
@@ -91,9 +91,12 @@ PEOPLE_KINDS = ROOM_KINDS | {
 BRIEF_KINDS = PEOPLE_KINDS | {"brief lines": 150, "brief plain": 120, "room plain": 130}
 #: The same with pieces of notes of many departments.
 CASE_KINDS = BRIEF_KINDS | {"case": 1100}
+#: The same with more questions, and more sentences outside of medicine.
+OUTSIDE_KINDS = CASE_KINDS | {"case question": 60, "case outside": 260}
 #: Kinds of the texts of a stage, by the name of the mix.
 MIXES = {"first": KINDS, "charts": CHART_KINDS, "notes": NOTE_KINDS, "last": LAST_KINDS, "wide": WIDE_KINDS}
 MIXES |= {"rooms": ROOM_KINDS, "people": PEOPLE_KINDS, "brief": BRIEF_KINDS, "cases": CASE_KINDS}
+MIXES |= {"outside": OUTSIDE_KINDS}
 
 
 def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = False) -> Iterator[Document]:
@@ -108,6 +111,7 @@ def make_texts(n: int, random_state: int, *, mix: str = "first", mixed: bool = F
         scene = Scene(chance, held_out=mixed and chance.happens(_MIXED))
         text = write(pick_template(kind, scene), scene)
         document = text.build(f"text-{number:05d}", patient_id=f"text-{number:05d}", meta={"kind": kind})
+        document = with_casing_of_lines(document, chance) if kind.startswith("case") else document
         document = with_periods(document, chance) if chance.happens(_PERIODS) else document
         casing = chance.weighted((("", 1 - _LOWER - _CAPITALS), ("lower", _LOWER), ("upper", _CAPITALS)))
         recased = getattr(document.text, casing)() if casing else document.text
@@ -144,9 +148,9 @@ def pick_template(kind: str, scene: Scene) -> str:
     A "twin" of a kind has its frames, with words that are no PHI in the place of people, places and times.
     """
     chance = scene.chance
-    if kind == "case":
+    if kind.startswith("case"):
         scene.new_forms = _NEW_FORMS
-        return piece(chance)
+        return piece(kind, chance)
     if kind in templates():
         return chance.pick(templates()[kind])
     rules, start = grammar(scene.held_out), kind.removeprefix("twin ")

@@ -52,7 +52,11 @@ STAGES = (
     *[Stage(300, 36_000, 2, 1e-3, mix="cases")] * 5,
     *[Stage(300, 36_000, 2, 5e-4, mix="cases")] * 8,
     *[Stage(300, 36_000, 2, 2e-4, mix="cases")] * 3,
-    *[Stage(300, 36_000, 2, 2e-4, mix="cases", mixed=True)] * 2,
+    *[Stage(300, 36_000, 2, 1e-3, mix="cases")] * 5,
+    *[Stage(300, 36_000, 2, 5e-4, mix="cases")] * 11,
+    *[Stage(300, 42_000, 2, 5e-4, mix="outside")] * 4,
+    *[Stage(300, 42_000, 2, 2e-4, mix="outside")] * 3,
+    *[Stage(300, 42_000, 2, 2e-4, mix="outside", mixed=True)] * 2,
 )
 #: From this stage on, the network also reads public vectors of words.
 READS_VECTORS = 49

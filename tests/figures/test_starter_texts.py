@@ -10,7 +10,7 @@ import pytest
 import benchmarks.starter.texts as texts
 from benchmarks.starter import values, words
 from benchmarks.starter.card import VISITS
-from benchmarks.starter.cases import case_notes
+from benchmarks.starter.cases import FILES, case_notes, piece
 from benchmarks.starter.diagnoses import categories, diagnosis
 from benchmarks.starter.lists import everyday, held_out_words, vocabulary
 from benchmarks.starter.measuring import contexts, general_sentences, marked_notes, names_of, new_sentences, visit_notes
@@ -25,8 +25,8 @@ from sklearn_deid import Document, Span, load_model
 from sklearn_deid.surrogates import Chance, read_data_file
 from sklearn_deid.tagging import is_safe_harbor
 
-_WITH_HOURS = ("offices", "services")
-_WITH_YEARS = ("clinics", "practices", "offices", "services")
+_WITH_HOURS = ("offices", "services", "counters")
+_WITH_YEARS = ("clinics", "practices", "offices", "services", "stations", "counters")
 FOLDER = Path(texts.__file__).parent
 READ = [block for name in texts.GRAMMAR for block in read_data_file(FOLDER / name).blocks]
 BLOCKS = {block.name: block for block in READ}
@@ -96,7 +96,7 @@ def test_no_line_of_a_measured_note_is_in_the_cases():
 
 
 def test_pieces_of_cases_have_spans_of_what_was_filled_in():
-    made = [d for d in texts.make_texts(400, 3, mix="cases") if d.meta["kind"] == "case"]
+    made = [d for d in texts.make_texts(400, 3, mix="outside") if d.meta["kind"].startswith("case")]
     assert len(made) > 60 and {span.label for d in made for span in d.spans} >= {
         "PATIENT",
         "DOCTOR",
@@ -104,6 +104,25 @@ def test_pieces_of_cases_have_spans_of_what_was_filled_in():
         "HOSPITAL",
     }
     assert any(not d.spans for d in made) and any("\n" in d.text for d in made)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_pieces_of_a_kind_come_from_its_files(kind):
+    lines = {line for note in case_notes(FILES[kind]) for line in note}
+    chance = Chance(np.random.SeedSequence(1))
+    assert all(set(piece(kind, chance).split("\n")) <= lines for _ in range(20))
+
+
+def test_phi_has_the_casing_of_a_line_of_capitals():
+    spans = (Span(8, 14, "DOCTOR"), Span(23, 29, "PATIENT"), Span(38, 44, "DOCTOR"))
+    document = Document("a", "SEEN BY Okafor\nasked a Lindgr if well\n Okafor wrote a letter", spans)
+    chance = Chance(np.random.SeedSequence(3))
+    assert {texts.with_casing_of_lines(document, chance).text for _ in range(20)} == {
+        "SEEN BY OKAFOR\nasked a Lindgr if well\n Okafor wrote a letter",
+        "SEEN BY OKAFOR\nasked a lindgr if well\n Okafor wrote a letter",
+        "SEEN BY OKAFOR\nasked a Lindgr if well\n okafor wrote a letter",
+        "SEEN BY OKAFOR\nasked a lindgr if well\n okafor wrote a letter",
+    }
 
 
 def words_of_lists(lists):
@@ -229,7 +248,7 @@ def test_notes_of_visits_hold_no_phi_and_no_wording_of_the_training():
     )
     phi = r"\b(?:Dr|Mr|Mrs|Ms)\b|\b\d{1,2}/\d{1,2}/\d{4}\b|(?<!\d)\d{3}-\d{4}|day evening"
     assert not re.search(phi, written)
-    # The notes "offices" and "services" have rows such as 8/50/17/25 and doses at 08/14/20.
+    # These notes have rows such as 8/50/17/25 and 28/32/36, and doses at 08/14/20.
     assert not re.search(
         r"\b\d{1,2}/\d{1,2}/\d{2}\b|\d{3}-\d{4}",
         "\n".join(d.text for kind, of in notes.items() if kind not in _WITH_HOURS for d in of),
