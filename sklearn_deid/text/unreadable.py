@@ -69,14 +69,18 @@ _JOINED = tuple(
 )
 _SHORT_WORD = tuple(re.compile(rf"(?<={sign})[a-z\u00df-\u00ff]{{1,3}}{sign}") for sign in (r"\+", "=20"))
 _LONGEST_LIST = 15
-# Any sign or code that an export writes in place of a space ("_", "~", "|", "{sp}"), between two words. Other scripts
-# have no spaces.
+# Any sign or code that an export writes in place of a space ("_", "~", "--", "{sp}"), between two words. Other scripts
+# have no spaces. Accents that follow their letters, soft hyphens and marks of direction stand inside of words.
 _LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
-_SIGN_OR_CODE = (
-    r"\\t|\\[A-Z.~]{1,3}\\|\\'[0-9a-f]{2}|\\~|[{<\[](?!(?i:br|p)[}>\]])[A-Za-z]{1,5}[}>\]]"
-    "|[-_.~|^*#/,;:\\\\&$%\u00a4\u00a6\u00ac\u00b0\u00b6\u00b7\u2022\u2423\u2591]"
+_CODE = (
+    r"(?:\\[ts]){1,3}|\\[A-Z.~]{1,3}\\|\\'[0-9a-f]{2}|\\~|&[a-z]{1,5};"
+    r"|[{<\[(](?!(?i:br|p)[}>\])])[A-Za-z]{1,5}[}>\])]"
 )
-_BETWEEN_WORDS = re.compile(rf"(?<=[{_LATIN}]{{2}})[).,:;]{{0,2}}?({_SIGN_OR_CODE})(?=\(?[{_LATIN}]{{2}})")
+_SIGN = r"(?:_|[^\w\s\u00ad\u0300-\u036f\u200b-\u200f\u2060\ufe0f\ufeff])"
+_SIGNS = rf"(?![).,:;]){_SIGN}{{2,3}}"  # these five may belong to the word before: "Roe,_MD"
+_BETWEEN_WORDS = re.compile(
+    rf"(?<=[{_LATIN}]{{2}})(?:[).,:;]{{0,2}}?({_CODE}|{_SIGN})|({_SIGNS}))(?=\(?[{_LATIN}]{{2}})"
+)
 _ENTITY_OF_BLANK = re.compile("&(?:nb|en|em|thin)sp;?")
 # Words of sentences between two equal signs. Lists and rows of tables have none, or one of them many times: answers
 # ("fever,no,cough,no"), values of HL7 ("|no|"), abbreviations (MET, IM).
@@ -84,7 +88,7 @@ _OF_SENTENCES = (
     "the|of|and|to|in|for|with|by|at|on|was|is|no|an|her|his|de|la|el|en|con|por|del|los|las|que|der|die|das|und|mit"
     "|von|im|zu|le|les|des|et|du|par|il|di|da|per|non|dos|em|van|het|een|met|og|p\u00e5|av|som|til|med"
 )
-_WORD_OF_SENTENCES = re.compile(rf"({_SIGN_OR_CODE})(?i:({_OF_SENTENCES}))(?=\1)")
+_WORD_OF_SENTENCES = re.compile(rf"({_CODE}|{_SIGNS}|{_SIGN})(?i:({_OF_SENTENCES}))(?=\1)")
 _LONG_RUNS, _FEWEST_OF_SENTENCES = re.compile(r"\S{20,}"), 3
 _UU = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\r\n]*\r?\nM[!-`]{60}\r?$")
 # At least 24 bytes in hexadecimal digits, as programs print them.
@@ -214,7 +218,7 @@ def _is_joined_by_any_sign(text: str) -> bool:
     runs = [_without_address(run) for run in _LONG_RUNS.findall(text)]
     joins, words = Counter[str](), Counter[tuple[str, str]]()
     for run in runs:
-        in_run, of_sentences = Counter(_BETWEEN_WORDS.findall(run)), _words_of_sentences(run)
+        in_run, of_sentences = Counter(map("".join, _BETWEEN_WORDS.findall(run))), _words_of_sentences(run)
         if any(n > _LONGEST_LIST and _has_sentences(of_sentences, sign) for sign, n in in_run.items()):
             return True
         joins += in_run

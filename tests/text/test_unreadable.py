@@ -70,6 +70,10 @@ def test_utf_16_and_32_name_the_encoding_to_pass(encoding, read_as):
             (NOTE.replace(" ", sign), "joined by signs")
             for sign in ("_", "~", "|", ".", "-", "/", "\u00b7", "\\t", "{sp}")
         ),
+        *(
+            (NOTE.replace(" ", sign), "joined by signs")
+            for sign in ("--", "||", "+-", "&sp;", "(sp)", "\\t\\t", "=", "?", "!", '"', "\u2014")
+        ),
         (3 * NOTE.upper().replace(" ", "^"), "joined by signs"),
         (
             "Ward note.\n"
@@ -130,6 +134,7 @@ def test_text_of_another_kind_has_a_reason_without_its_text(text, reason):
         "ROS\n" + "fever,no,chills,no,cough,no," * 3,
         "\r".join(f"OBX|{i}|ST|{name}||no|no|no|N|||F" for i, name in enumerate(["fever", "chills", "cough"] * 3)),
         "Panel: ALK/BRAF/EGFR/MET/RET/KRAS/NRAS/ERBB/MET/NTRK/FGFR/MET/KIT/IDH/TERT/BRCA/PALB/TSC",
+        "fever--no--chills--no--cough--no--rash--no " * 4,
         "Nausea/vomiting/fever/chills/cough/rash: no. well-to-do, up-to-date, discharge_summary_of_the_year.pdf",
         "\n".join(["name|value|unit|low|high", *("sodium|normal|mmol|yes|yes" for _ in range(20))]),
         "<td>Seen</td><td>in</td><td>the</td><td>ward</td>" * 3 + NOTE.replace(" ", "&nbsp;"),
