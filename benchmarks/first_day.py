@@ -32,7 +32,7 @@ _SPANS = """
 const text = document.getElementById('note'), found = [];
 let position = 0;
 for (const node of text.childNodes) {
-  if (node.dataset) found.push([position, position + node.textContent.length, node.dataset.label]);
+  if (node.nodeName === 'MARK') found.push([position, position + node.textContent.length, node.dataset.label]);
   position += node.textContent.length;
 }
 return found;
