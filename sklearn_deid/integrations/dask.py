@@ -45,10 +45,10 @@ def redact_dask(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing, or if an option of surrogates is missing. During the computation,
-        if another column or key repeats a text or a long part of a text, or the name of a column or of an index holds a
-        whole text. For a bag, also during the computation: if no record of a partition has a named key; if another key
-        differs from a named key only in case, blanks or look-alike characters; or if a record lacks a named key and has
-        a text of several words under another key.
+        if another column or key repeats a text or a long part of a text, or a whole text of another row of the
+        partition, or if the name of a column or of an index holds a whole text. For a bag, also during the computation:
+        if no record of a partition has a named key; if another key differs from a named key only in case, blanks or
+        look-alike characters; or if a record lacks a named key and has a text of several words under another key.
     TypeError
         If the collection is neither a data frame nor a bag of Dask.
     MissingDependencyError
@@ -97,8 +97,9 @@ def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
     if any(index_has_text(frame.index, enumerate(values[name])) for name in redactor.columns):
         raise DeidError(TEXT_IN_INDEX)
     copied = [name for name in frame.columns if name not in redactor.columns]
-    others = (list(frame[name]) for name in copied if _may_hold_texts(frame[name].dtype))
+    others = [list(frame[name]) for name in copied if _may_hold_texts(frame[name].dtype)]
     redactor.check_copies(values, others, names_of(frame))
+    redactor.check_rows(values, others)
     new = redactor(values, len(frame))
     result = frame.copy(deep=False)
     for name, texts in new.items():
@@ -141,9 +142,10 @@ def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedacto
                 f"A record has no key {name!r}, and has a text under another key. If the key is misspelt, correct it; "
                 "if the text is missing, set it to None."
             )
-    for row in rows:
-        copied = ([copy] for key, value in row.items() if key not in redactor.columns for copy in (key, value))
-        redactor.check_copies({name: [row.get(name)] for name in redactor.columns}, copied)
+    copied = [[copy for item in row.items() if item[0] not in redactor.columns for copy in item] for row in rows]
+    for row, others in zip(rows, copied, strict=True):
+        redactor.check_copies({name: [row.get(name)] for name in redactor.columns}, ([other] for other in others))
+    redactor.check_rows({name: [row.get(name) for row in rows] for name in redactor.columns}, copied)
     new = redactor({name: [row.get(name) for row in rows] for name in redactor.read_columns}, len(rows))
     changed = [dict(zip(new, values, strict=True)) for values in zip(*new.values(), strict=True)]
     # A key that a record lacks is not added.

@@ -25,6 +25,7 @@ from ..text.column_names import (
     resembled,
     strings_inside,
 )
+from ..text.row_copies import RowCopies
 from .deidentifiers import as_deidentifier
 
 #: Description of the problem of a frame whose index repeats its texts.
@@ -74,7 +75,8 @@ def redact_frame(
     CorpusFormatError
         If a column is missing, if a cell holds no text, or if a column of texts is also the id or patient column. Also
         if the name of another column differs from the name of a column of texts only in case, blanks or look-alike
-        characters, if another column repeats a text, or if the name of a column or of an index holds a whole text.
+        characters, if another column repeats a text, also one of another row, or if the name of a column or of an index
+        holds a whole text.
     DeidError
         If the name of a column of texts has a line break or more than 128 characters, as a note that was read as a
         header. Also if a text cannot be processed, and ``on_error="raise"``.
@@ -246,6 +248,9 @@ def _cells(table: Any, names: Sequence[Any], id_column: Any, patient_column: Any
         raise CorpusFormatError(TEXT_IN_INDEX)
     if (named := named_text(names_of(table.to_native()), ((name, cell.text) for _, name, cell in cells))) is not None:
         raise CorpusFormatError(IN_NAME.format(named))
+    copies = RowCopies()
+    for _, name, cell in cells:
+        copies.add(name, [cell.text])
     for other in set(table.columns).difference(names):
         values = table.get_column(other).to_list() if _may_hold_texts(table.schema[other]) else ()
         copied = [name for row, name, cell in cells if values and repeats(cell.text, values[row : row + 1])]
@@ -253,6 +258,9 @@ def _cells(table: Any, names: Sequence[Any], id_column: Any, patient_column: Any
             raise CorpusFormatError(REPEATED.format(copied[0]))
         if (alike := resembled(names_inside(values), names, ())) is not None:
             raise CorpusFormatError(INSIDE.format(alike))
+        copies.add_copied(values)
+    if (repeated := copies.repeated()) is not None:
+        raise CorpusFormatError(REPEATED.format(repeated))
     return cells
 
 
@@ -271,15 +279,20 @@ def _may_hold_texts(kind: Any) -> bool:
 
 
 def index_has_text(index: Any, texts: Iterable[tuple[int, Any]]) -> bool:
-    """Whether a label of a pandas index equals a text of several words, or repeats the text of its row."""
+    """Whether a label of a pandas index equals a text of several words, or repeats the text of its row.
+
+    Of a text of at least twelve words, case and repeated blanks are ignored in the labels of all rows.
+    """
     if not hasattr(index, "nlevels"):
         return False
-    found = [index.get_level_values(n) for n in range(index.nlevels)]
+    copies, found = RowCopies(), [index.get_level_values(n) for n in range(index.nlevels)]
     # All types but numbers and times. Labels can also be bytes.
     levels = [list(level) for level in found if getattr(level.dtype, "kind", "O") not in "biufcmM"]
     labels = {text for level in levels for text in strings_inside(level)}
-    return bool(levels) and any(
-        (text in labels and len(text.split()) > 1) or repeats(text, [level[row] for level in levels])
-        for row, text in texts
-        if isinstance(text, str)
-    )
+    copies.add_copied(label for level in levels for label in level)
+    for row, text in texts if levels else ():
+        if isinstance(text, str):
+            if (text in labels and len(text.split()) > 1) or repeats(text, [level[row] for level in levels]):
+                return True
+            copies.add(True, [text])
+    return copies.repeated() is not None

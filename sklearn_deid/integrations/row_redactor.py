@@ -16,6 +16,7 @@ from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document, known_id
 from ..text.characters import LONE_SURROGATE, has_surrogate
 from ..text.column_names import ALIKE, IN_NAME, INSIDE, REPEATED, named_text, names_inside, repeats, resembled
+from ..text.row_copies import RowCopies
 from .deidentifiers import as_deidentifier
 from .frames import text_columns
 
@@ -153,6 +154,37 @@ class RowRedactor:
             for name in self.columns:
                 if any(repeats(text, [copy]) for text, copy in zip(values[name], other, strict=True)):
                     raise DeidError(REPEATED.format(name))
+
+    def check_rows(
+        self,
+        values: Mapping[str, Sequence[Any]],
+        others: Iterable[Iterable[Any]],
+        copies: RowCopies | None = None,
+    ) -> None:
+        """Refuse rows with a text that a copied value of another row repeats, as ``note.shift()`` does.
+
+        Parameters
+        ----------
+        values : mapping of str to sequence
+            Values of the text columns.
+        others : iterable of iterables
+            Values that are copied.
+        copies : RowCopies, optional
+            Texts and copied values of earlier rows, to which these rows are added. With None, these rows are compared
+            with each other only.
+
+        Raises
+        ------
+        DeidError
+            If a copied value is a whole text of twelve words or more.
+        """
+        copies = RowCopies() if copies is None else copies
+        for name in self.columns:
+            copies.add(name, values[name])
+        for other in others:
+            copies.add_copied(other)
+        if (name := copies.repeated()) is not None:
+            raise DeidError(REPEATED.format(name))
 
     def __call__(self, values: Mapping[str, Sequence[Any]], n_rows: int) -> dict[str, list[str | None]]:
         """New values of the text columns, and the reasons.

@@ -10,6 +10,7 @@ from .._optional import import_optional
 from ..exceptions import DeidError
 from ..text.arrow_values import names_inside, texts_by_row
 from ..text.column_names import INSIDE, resembled
+from ..text.row_copies import RowCopies
 from .row_redactor import RowRedactor
 
 
@@ -46,8 +47,8 @@ def redact_spark(
     ------
     BundleError, DeidError
         If there is no model, if a column is missing or holds no strings, or if an option of surrogates is missing.
-        During the computation, Spark reports an error if another column repeats a text or a long part of a text, or if
-        the name of a column holds a whole text.
+        During the computation, Spark reports an error if another column repeats a text or a long part of a text, or a
+        whole text of another row of its partition, or if the name of a column holds a whole text.
     MissingDependencyError
         If PySpark is not installed.
     """
@@ -84,13 +85,16 @@ def arrow_redactor(
     """
 
     def redacted(batches: Iterable[Any]) -> Iterator[Any]:
+        copies = RowCopies()
         for batch in batches:
-            yield _redacted_batch(batch, redactor, names or batch.schema.names, written)
+            yield _redacted_batch(batch, redactor, names or batch.schema.names, written, copies)
 
     return redacted
 
 
-def _redacted_batch(batch: Any, redactor: RowRedactor, names: Sequence[str], written: Sequence[str] | None) -> Any:
+def _redacted_batch(
+    batch: Any, redactor: RowRedactor, names: Sequence[str], written: Sequence[str] | None, copies: RowCopies
+) -> Any:
     """Batch with new texts. All other arrays are the same objects."""
     import pyarrow as pa
 
@@ -99,7 +103,9 @@ def _redacted_batch(batch: Any, redactor: RowRedactor, names: Sequence[str], wri
     inner = (name for at in copied for name in names_inside(batch.schema.types[at]))
     if (alike := resembled(inner, redactor.columns, ())) is not None:
         raise DeidError(INSIDE.format(alike))
-    redactor.check_copies(values, (list(texts_by_row(batch.column(at))) for at in copied), names)
+    others = [list(texts_by_row(batch.column(at))) for at in copied]
+    redactor.check_copies(values, others, names)
+    redactor.check_rows(values, others, copies)
     new = redactor(values, batch.num_rows)
     arrays = list(batch.columns)
     for name in redactor.columns:

@@ -96,6 +96,39 @@ def repeats(text: Any, others: Iterable[Any]) -> bool:
     return any(_is_of(words, part) for part in _parts(wide) if not _is_short(part))
 
 
+def long_texts(values: Iterable[Any], n_words: int) -> Iterator[str]:
+    """Texts of at least so many words among values, inside of them and inside of their JSON.
+
+    The texts have small letters and single blanks.
+
+    Examples
+    --------
+    >>> sorted(long_texts(["A  b c\\n", 1, ["a", '["E f g"]'], b"h i J", "k l"], 3))
+    ['["e f g"]', 'a b c', 'e f g', 'h i j']
+    """
+    shortest = 2 * n_words - 1
+    for part in _parts(value for value in values if isinstance(value, _WIDE)):
+        # Most values end here.
+        if isinstance(part, (str, *_BYTES)) and len(part) >= shortest:
+            for text in _with_json(part):
+                words = text.casefold().split()
+                if len(words) >= n_words:
+                    yield " ".join(words)
+
+
+def decoded(value: Any) -> str | None:
+    """A string, or bytes as a string; None for other values.
+
+    Examples
+    --------
+    >>> decoded(b"seen"), decoded("seen"), decoded(7)
+    ('seen', 'seen', None)
+    """
+    if isinstance(value, _BYTES):
+        return bytes(value).decode("utf-8", "replace")
+    return value if isinstance(value, str) else None
+
+
 def is_text_name(name: Any) -> bool:
     """Whether the name of a column has a line break or more than 128 characters, as a note has and no usual name.
 
@@ -148,13 +181,18 @@ def _is_short(value: Any) -> bool:
 
 def _is_of(words: Sequence[str], value: Any) -> bool:
     """Whether a text consists of these words or shares a part with them, or is JSON with such a text."""
-    if isinstance(value, _BYTES):
-        value = bytes(value).decode("utf-8", "replace")
-    if not isinstance(value, str):
-        return False
-    parts = _parts([_loaded(value)]) if value.lstrip()[:1] in ("{", "[") else (value,)
-    texts = (part.casefold().split() for part in (value, *parts) if isinstance(part, str))
+    texts = (text.casefold().split() for text in _with_json(value))
     return any((len(words) >= _FEWEST_WORDS and words == other) or _share(words, other) for other in texts)
+
+
+def _with_json(value: Any) -> Iterator[str]:
+    """Text of a value and, if this text is JSON, the strings inside. Other values have none."""
+    text = decoded(value)
+    if text is None:
+        return
+    yield text
+    if text.lstrip()[:1] in ("{", "["):
+        yield from (part for part in _parts([_loaded(text)]) if isinstance(part, str))
 
 
 def _share(words: Sequence[str], others: Sequence[str]) -> bool:
@@ -222,10 +260,8 @@ def strings_inside(values: Iterable[Any]) -> Iterator[str]:
     ['a', 'b', 'c']
     """
     for part in _parts(values):
-        if isinstance(part, _BYTES):
-            part = bytes(part).decode("utf-8", "replace")
-        if isinstance(part, str):
-            yield part
+        if (text := decoded(part)) is not None:
+            yield text
 
 
 def names_inside(values: Iterable[Any]) -> Iterator[str]:

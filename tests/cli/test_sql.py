@@ -231,6 +231,18 @@ def test_a_column_that_repeats_a_text_is_refused(redact, base):
     assert execute(base, "SELECT COUNT(*) FROM redacted") == [(0,)]
 
 
+def test_a_text_of_another_row_in_another_column_is_refused(redact, base):
+    """``LAG(note)`` copied the texts, at exit code 0."""
+    # No part of one text is in another one.
+    words = " || ' ' || ".join(f"id || 'w{n}'" for n in range(11))
+    execute(base, f"UPDATE notes SET note = {words} || ' Zyxw'")
+    for shift in ("LAG(note)", "LEAD(note)"):
+        code, _, err = redact(query=f"SELECT id, mrn, note, {shift} OVER (ORDER BY id) AS at FROM notes")
+        assert (code, "repeats a text of the column 'note'" in err, "Zyxw" in err) == (2, True, False), err
+        assert execute(base, "SELECT COUNT(*) FROM redacted") == [(0,)]
+        execute(base, "DELETE FROM redacted_run")
+
+
 def test_a_name_that_holds_a_text_is_refused(redact, base):
     """Pivoted tables have columns that are named after texts."""
     execute(base, "UPDATE notes SET note = 'Visit on the ward: mail roe@example.org'")

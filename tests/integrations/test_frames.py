@@ -182,6 +182,23 @@ def test_an_index_or_a_patient_that_repeats_a_part_of_a_text_is_refused():
     redact_frame(MODEL, frame[::-1].set_index("raw").set_index(frame.index).assign(n=["b", "c"]), "note")
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_column_that_repeats_a_text_of_another_row_is_refused(kind):
+    """``note.shift()`` stayed in the frame."""
+    notes = [" ".join(f"{row}w{n}" for n in range(11)) + " Zyxwvutski" for row in range(3)]
+    for function in (redact_frame, annotate_frame):
+        for raw in ([None, *notes[:-1]], [*notes[1:], None], ["b", notes[0].upper().replace(" ", "\n"), None]):
+            with pytest.raises(CorpusFormatError, match="repeats a text of the column 'note'") as caught:
+                function(MODEL, made(kind, {"n": [1, 2, 3], "note": notes, "raw": raw}), "note")
+            assert "Zyxwvutski" not in str(caught.value)
+        same = made(kind, {"n": [1, 2, 3], "note": [notes[0]] * 3, "raw": ["b", notes[1], None]})
+        function(MODEL, same, "note", id_column="n")
+    if kind == "pandas":
+        frame = made(kind, {"n": [1, 2, 3], "note": notes, "raw": ["b", notes[0].upper(), "c"]}).set_index("raw")
+        with pytest.raises(CorpusFormatError, match="index of the data frame holds a text"):
+            redact_frame(MODEL, frame, "note")
+
+
 @pytest.mark.parametrize("kind", [bytearray, memoryview])
 def test_bytes_of_a_driver_that_repeat_a_text_are_refused(kind):
     """Drivers of MySQL and PostgreSQL return such bytes, which stayed in the frame."""

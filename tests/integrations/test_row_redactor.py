@@ -241,6 +241,38 @@ def test_a_column_that_repeats_a_text_is_refused(rules):
             list(arrow_redactor(RowRedactor(rules, "note"))([batch.set_column(2, "raw", raw)]))
 
 
+def test_a_column_that_repeats_a_text_of_another_row_is_refused(rules):
+    """``note.shift()`` came back in clear."""
+    notes = [" ".join(f"{row}w{n}" for n in range(11)) + " Zyxwvutski" for row in range(3)]
+    pd, bag, pa = (pytest.importorskip(name) for name in ("pandas", "dask.bag", "pyarrow"))
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"n": [1, 2, 3], "note": notes, "raw": ["b", *notes[:-1]]})
+    keyed = [{"note": notes[0]}, {"note": "Fine", notes[0].upper(): 1}]
+    twice = pd.DataFrame({"n": [1, 2, 3], "note": [notes[0]] * 3, "raw": ["b", notes[1], "c"]})
+    collections = (
+        dd.from_pandas(frame, npartitions=1),
+        bag.from_sequence(frame.to_dict("records"), npartitions=1),
+        bag.from_sequence(keyed, npartitions=1),
+    )
+    for lazy in collections:
+        with pytest.raises(DeidError, match="repeats a text of the column 'note'") as caught:
+            redact_dask(rules, lazy, "note").compute(scheduler="synchronous")
+        assert "Zyxwvutski" not in str(caught.value)
+    with pytest.raises(DeidError, match="index of the data frame holds a text"):
+        redact_dask(rules, dd.from_pandas(frame.set_index("raw"), npartitions=1, sort=False), "note").compute(
+            scheduler="synchronous"
+        )
+    for lazy in (dd.from_pandas(twice, npartitions=1), bag.from_sequence(twice.to_dict("records"), npartitions=1)):
+        redact_dask(rules, lazy, "note").compute(scheduler="synchronous")
+    # Spark passes the batches of a partition one after the other.
+    batch = pa.RecordBatch.from_pandas(frame)
+    redacted = arrow_redactor(RowRedactor(rules, "note"))
+    for batches in ([batch], [batch.slice(0, 1), batch.slice(1)], [batch.slice(1), batch.slice(0, 1)]):
+        with pytest.raises(DeidError, match="repeats a text of the column 'note'"):
+            list(redacted(batches))
+    assert len(list(redacted([pa.RecordBatch.from_pandas(twice)]))) == 1
+
+
 def test_a_name_that_holds_a_text_is_refused(rules):
     """Columns of indicators are named after the texts, and the names were copied."""
     long = "seen today on the ward by Zyxwvutski"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ...text import known_id
 from ...text.column_names import ALIKE, IN_NAME, REPEATED, named_text, repeats, resembled
+from ...text.row_copies import RowCopies
 from ..checking import SourceLocation
 from .table import Cell
 
@@ -69,7 +70,9 @@ class Columns(NamedTuple):
             raise SourceLocation(path).error(f"The table has a column {ALIKE.format(alike)}")
         return {name: list(header).index(name) for name in wanted}
 
-    def cells(self, row: Mapping[str, Any], number: int, others: Sequence[Any], path: str | None) -> list[Cell]:
+    def cells(
+        self, row: Mapping[str, Any], number: int, others: Sequence[Any], path: str | None, copies: RowCopies
+    ) -> list[Cell]:
         """Texts of a row, which are not empty.
 
         Parameters
@@ -82,16 +85,20 @@ class Columns(NamedTuple):
             Values of the columns that are copied.
         path : str or None
             Name of the table for messages.
+        copies : RowCopies
+            Texts and copied values of the table, to which this row is added.
 
         Raises
         ------
         CorpusFormatError
-            If a copied value repeats a text.
+            If a copied value of the row repeats a text of the row.
         """
         row_id, patient_id = self.identifiers(row)
         for name in self.texts:
             if repeats(row[name], others):
                 raise SourceLocation(path).error(REPEATED.format(name))
+            copies.add(name, [row[name]])
+        copies.add_copied(others)
         found = ((name, row[name]) for name in self.texts)
         return [Cell(number, name, text, row_id, patient_id) for name, text in found if text not in (None, "")]
 
@@ -114,6 +121,24 @@ class Columns(NamedTuple):
         """
         if (named := named_text(names, ((cell.column, cell.text) for cell in cells))) is not None:
             raise SourceLocation(path).error(IN_NAME.format(named))
+
+    def check_copies(self, copies: RowCopies, path: str | None) -> None:
+        """Refuse a table in which a copied value repeats a text of another row, as ``note.shift()`` does.
+
+        Parameters
+        ----------
+        copies : RowCopies
+            Texts and copied values of the rows so far.
+        path : str or None
+            Name of the table for messages.
+
+        Raises
+        ------
+        CorpusFormatError
+            If a copied value is a whole text of twelve words or more.
+        """
+        if (name := copies.repeated()) is not None:
+            raise SourceLocation(path).error(REPEATED.format(name))
 
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
         """Id and patient of a row. Without a patient column, texts with the same id belong to the same patient."""

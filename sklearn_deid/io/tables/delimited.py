@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from ...text.row_copies import RowCopies
 from ..checking import SourceLocation
 from ..files import wrong_encoding
 from .columns import Columns
@@ -58,10 +59,11 @@ class DelimitedTable:
         self.path, self.output, self.columns = path, output, columns
         self.delimiter, self.encoding = delimiter, encoding or "utf-8-sig"
         self._n_blank = 0
+        self._copies = RowCopies()
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the header as a chunk without cells, and then the rows."""
-        self._n_blank = 0
+        self._n_blank, self._copies = 0, RowCopies()
         with open_decompressed(self.path) as binary:
             text = io.TextIOWrapper(binary, encoding=self.encoding, newline="")
             first = self._next(text) or ""
@@ -173,9 +175,10 @@ class DelimitedTable:
                 problems.append((place_of(number), _SWALLOWED))
                 continue
             named, others = {name: row[at] for name, at in places.items()}, [row[at] for at in copied]
-            cells += self.columns.cells(named, number, others, str(self.path))
+            cells += self.columns.cells(named, number, others, str(self.path), self._copies)
             kept[number] = row
         self.columns.check_names(header, cells, str(self.path))
+        self.columns.check_copies(self._copies, str(self.path))
 
         def render(new: Sequence[str | None]) -> bytes:
             changed = {number: list(row) for number, row in kept.items()}

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
 from ...text.column_names import INSIDE, REPEATED, has_words, is_alike, names_inside, repeats
+from ...text.row_copies import RowCopies
 from ..checking import SourceLocation
 from ..strict_json import parse_json
 from .columns import Columns
@@ -70,6 +71,9 @@ class JsonLinesTable:
         # For each text column: keys of the lines that have it. Then lines that lack a column.
         self._known_keys: dict[str, set[str]] = {name: {*columns.texts, *columns.optional} for name in columns.texts}
         self._lacking: list[tuple[int, str, dict[str, Any]]] = []
+        # Texts by column, and copied values, of the lines of a chunk.
+        self._values: dict[int, tuple[dict[str, Any], list[Any]]] = {}
+        self._copies = RowCopies()
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the lines.
@@ -78,9 +82,11 @@ class JsonLinesTable:
         ------
         CorpusFormatError
             If no line has one of the columns: if a name were wrong, all texts would be copied unchanged, or each text
-            would count as a separate patient. Also if a line is larger than 64 MiB.
+            would count as a separate patient. Also if a line is larger than 64 MiB, or if a copied value is a whole
+            text of twelve words or more of another line.
         """
         self._check_columns()
+        self._copies = RowCopies()
         with open_decompressed(self.path) as stream:
             number = 0
             rows = self._rows(stream)
@@ -104,7 +110,7 @@ class JsonLinesTable:
         for name in self.columns.keys():
             if name not in content:
                 self._check_alike(name, content)
-        found = []
+        found, copied = [], []
         for name in (*self.columns.texts, *self.columns.optional):
             place = find_member(line, name)
             self._check_alike(name, content)
@@ -126,6 +132,7 @@ class JsonLinesTable:
             # A list or a number under the key is no text: the cell is withheld.
             cell = Cell(number, name, place.value, row_id, patient_id)
             found.append(TextField(cell, lambda text, place=place: [(place, text)]))  # type: ignore[misc]
+        self._values[number] = {field.cell.column: field.cell.text for field in found}, copied
         return found
 
     def _rows(self, stream: BinaryIO) -> Iterator[bytes]:
@@ -169,6 +176,7 @@ class JsonLinesTable:
         problems = []
         self._n_without = 0
         self._lacking.clear()
+        self._values.clear()
         for number, line in enumerate(lines, start=before + 1):
             problem = None
             try:
@@ -181,6 +189,7 @@ class JsonLinesTable:
                 problems.append((place_of(number), problem))
         unread = self._unread()
         problems += [(place_of(number), _UNREAD) for number in unread]
+        self._check_copies(parsed.keys() - unread)
         kept = [found for number, found in parsed.items() if number not in unread]
         cells = [field.cell for _, fields in kept for field in fields]
         digest = sha256(b"".join([*lines, repr(unread).encode() if unread else b""])).hexdigest()
@@ -197,6 +206,15 @@ class JsonLinesTable:
             ],
             n_without=self._n_without,
         )
+
+    def _check_copies(self, kept: Iterable[int]) -> None:
+        """Compare the lines that are written with each other, and with those of earlier chunks."""
+        for number in kept:
+            texts, copied = self._values.get(number, ({}, []))
+            for name, text in texts.items():
+                self._copies.add(name, [text])
+            self._copies.add_copied(copied)
+        self.columns.check_copies(self._copies, str(self.path))
 
     def _unread(self) -> list[int]:
         """Lines that lack a text column but have a text under another key, which may be misspelt."""

@@ -13,6 +13,7 @@ from ..._optional import import_optional
 from ...text.arrow_metadata import schema_without_texts
 from ...text.arrow_values import names_inside, texts_by_row
 from ...text.column_names import INSIDE, resembled
+from ...text.row_copies import RowCopies
 from ..checking import SourceLocation
 from ..files import links_followed, open_regular, utf8_or_bytes
 from .columns import Columns
@@ -68,10 +69,11 @@ class ParquetTable:
             schema = schema.set(places[name], field.with_nullable(True).remove_metadata())
         self._schema, self._places = schema, places
         self._used: dict[str, Any] = {}
+        self._copies = RowCopies()
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield parts of the row groups."""
-        self._used = self._used_categories()
+        self._used, self._copies = self._used_categories(), RowCopies()
         number = 0
         for group in range(self._file.num_row_groups):
             for batch in self._batches(row_groups=[group]):
@@ -155,8 +157,9 @@ class ParquetTable:
             values = {name: column[row] for name, column in named.items()}
             # A column that nobody has named can repeat a text, such as the index of a pandas frame.
             others = [inner if len(inner) > 1 else inner[0] for inner in map(next, copies) if inner]
-            cells += self.columns.cells(values, before + row + 1, others, str(self.path))
+            cells += self.columns.cells(values, before + row + 1, others, str(self.path), self._copies)
         self.columns.check_names([*self._schema.names, self._schema.pandas_metadata], cells, str(self.path))
+        self.columns.check_copies(self._copies, str(self.path))
         # A stream and not the batch alone: a batch of categories has their numbers without the categories.
         digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, cells, before, texts), group)

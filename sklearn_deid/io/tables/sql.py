@@ -11,6 +11,7 @@ from typing import Any
 from ..._optional import import_optional
 from ...exceptions import DeidError, MissingDependencyError
 from ...text.column_names import INSIDE, names_inside, resembled
+from ...text.row_copies import RowCopies
 from ..files import utf8_or_bytes
 from .columns import Columns
 from .table import CHUNK_ROWS, Cell, TableChunk
@@ -135,13 +136,13 @@ class SqlTable:
         if self._count(f" WHERE {self._quoted} IS NULL"):
             raise DeidError(f"The key {self.key!r} must not be NULL.")
         last: dict[str, Any] = {}
-        number = 0
+        number, copies = 0, RowCopies()
         while rows := self._page(last):
             keys = [row[self.key] for row in rows]
             if any(a == b for a, b in zip(keys, keys[1:], strict=False)):
                 raise DeidError(f"The key {self.key!r} must not occur twice.")
             rows = rows[:CHUNK_ROWS]
-            yield self._chunk(rows, number)
+            yield self._chunk(rows, number, copies)
             number, last = number + len(rows), {"last": rows[-1][self.key]}
         if number != n_all:
             raise DeidError(
@@ -167,14 +168,15 @@ class SqlTable:
             raise DeidError("The query has two columns of the same name. Name them with AS.")
         return rows
 
-    def _chunk(self, rows: list[dict[str, Any]], before: int) -> TableChunk:
+    def _chunk(self, rows: list[dict[str, Any]], before: int, copies: RowCopies) -> TableChunk:
         cells: list[Cell] = []
         for number, row in enumerate(rows, start=before + 1):
             others = [value for key, value in row.items() if key not in self.columns.texts]
             if (alike := resembled(names_inside(others), self.columns.texts, ())) is not None:
                 raise DeidError(INSIDE.format(alike))
-            cells += self.columns.cells(row, number, others, None)
+            cells += self.columns.cells(row, number, others, None, copies)
         self.columns.check_names(rows[0] if rows else (), cells, None)
+        self.columns.check_copies(copies, None)
 
         def render(texts: Sequence[str | None]) -> list[dict[str, Any]]:
             changed = [dict(row) for row in rows]

@@ -448,6 +448,57 @@ def test_a_column_that_repeats_a_text_is_refused(tmp_path, kind, copy, is_refuse
     change(open_table(path, output, Columns(("text", "raw"))), output, str)
 
 
+def visit(row, n_words=12):
+    """Text of a row; no two have a part in common that the search in one row would find."""
+    return " ".join(f"{row}w{n}" for n in range(n_words - 1)) + " Zyxwvutski"
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("at", "copy", "is_refused"),
+    [
+        (1, visit(0), True),
+        (0, f" {visit(1).upper()}\n", True),
+        (8, visit(0), True),
+        (0, visit(8), True),
+        (8, json.dumps([{"before": visit(3)}]), True),
+        (1, visit(0, 11), False),
+        (1, f"{visit(0)} now", False),
+    ],
+)
+def test_a_column_that_repeats_a_text_of_another_row_is_refused(tmp_path, kind, at, copy, is_refused):
+    """``note.shift()`` and ``LAG(note)`` were copied, at exit code 0; also over the chunks of a run."""
+    rows = [{"text": visit(row), "raw": "b"} for row in range(9)]
+    rows[0]["text"], rows[at]["raw"] = copy if copy == visit(0, 11) else visit(0), copy
+    path, output = written(tmp_path / f"notes.{kind}", rows), tmp_path / f"out.{kind}"
+    for columns in (Columns(("text",)), Columns(("text",), id="raw"), Columns(("text",), patient="raw")):
+        table = open_table(path, output, columns)
+        for _ in range(2 - is_refused):  # what an object has read before does not count
+            expected = pytest.raises(CorpusFormatError, match="repeats a text of the column 'text'")
+            with expected if is_refused else nullcontext() as caught:
+                change(table, output, str)
+        assert not is_refused or "Zyxwvutski" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_a_text_that_occurs_twice_in_the_columns_of_texts_is_no_copy(tmp_path, kind):
+    rows = [{"text": visit(row % 3), "plan": visit(row % 5)} for row in range(9)]
+    path, output = written(tmp_path / f"notes.{kind}", rows), tmp_path / f"out.{kind}"
+    change(open_table(path, output, Columns(("text", "plan"))), output, str)
+    assert rows_of(output) == rows
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'plan'"):
+        change(open_table(path, output, Columns(("plan",))), output, str)
+
+
+def test_lines_that_are_left_out_are_no_copies(tmp_path):
+    """No copy of them is written."""
+    rows = [{"text": visit(0), "raw": visit(0)}, {"text": visit(0)}, {"noet": visit(2)}, {"text": visit(2)}]
+    path, output = written(tmp_path / "notes.jsonl", rows), tmp_path / "out.jsonl"
+    chunk = change(open_table(path, output, Columns(("text",))), output, str)[0]
+    assert [place for place, _ in chunk.problems] == ["row 1", "row 3"]
+    assert rows_of(output) == [rows[1], rows[3]]
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_header_that_holds_a_text_is_refused(tmp_path, kind):
     """A table of indicators has a column for each text. Its header was copied, at exit code 0."""
