@@ -19,7 +19,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO
 
-from ..exceptions import CorpusFormatError
+from ..exceptions import CorpusFormatError, DeidError
 from .checking import SourceLocation
 
 _PART = ".part"
@@ -258,34 +258,78 @@ def already_there(path: Path) -> FileExistsError:
 
 
 def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
-    """Open the ``.part`` file for appending.
+    """Open the ``.part`` file for appending, and lock it as `open_locked` does.
 
-    With ``resume`` the file keeps its complete lines; otherwise it is emptied.
+    With ``resume`` the file keeps its content; otherwise it is emptied.
 
     Raises
     ------
     FileExistsError
         If a finished or an unfinished file exists, and neither ``overwrite`` nor ``resume`` is set. Also if another
         process opens the file at the same time.
+    DeidError
+        If another writer has the file open, with ``resume``.
     """
     part = part_of(path)
     if resume:
         # The final file may be complete from an earlier run. Resuming continues with a copy and never damages the file.
         if path.exists() and not part.exists():
             _copy_lines(path, part)
-        if part.exists():
-            _drop_unfinished_line(part)
-    else:
-        if path.exists() and not overwrite:
-            raise already_there(path)
-        if part.exists() and not overwrite:
-            message = "An interrupted run left this file; pass resume=True to continue or overwrite=True to start again"
-            raise FileExistsError(errno.EEXIST, message, str(part))
-        if overwrite:
-            part.unlink(missing_ok=True)
-        # A file that another process has made since the check is not shared: the notes of both would be mixed.
-        return FileIO(part, "xb")
-    return FileIO(part, "ab")
+        return open_locked(part, "ab")
+    if path.exists() and not overwrite:
+        raise already_there(path)
+    if part.exists() and not overwrite:
+        message = "An interrupted run left this file; pass resume=True to continue or overwrite=True to start again"
+        raise FileExistsError(errno.EEXIST, message, str(part))
+    if overwrite:
+        part.unlink(missing_ok=True)
+    # A file that another process has made since the check is not shared: the notes of both would be mixed.
+    return open_locked(part, "xb")
+
+
+def open_locked(part: Path, mode: str) -> FileIO:
+    """Open an unfinished file, and lock it until it is closed. The system ends the lock of a killed process.
+
+    Windows and some network drives know no such locks. There, a second writer is not noticed.
+
+    Raises
+    ------
+    DeidError
+        If another writer has locked the file, or has finished or replaced it in this moment.
+    """
+    stream = FileIO(part, mode)
+    if is_lockable() and not (_lock(stream) and _is_same(stream, part)):
+        stream.close()
+        raise DeidError(
+            "Another writer has this unfinished file open. Close it, wait for its end, or write to another path.",
+            path=str(part),
+        )
+    return stream
+
+
+def is_lockable() -> bool:
+    """Whether the system has locks that allow other programs to rename the file."""
+    return sys.platform != "win32"
+
+
+def _lock(stream: FileIO) -> bool:
+    """Lock an open file; return whether no other writer holds the lock."""
+    import fcntl
+
+    # Some network drives know no locks.
+    with suppress(OSError):
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return False
+    return True
+
+
+def _is_same(stream: FileIO, path: Path) -> bool:
+    """Whether the name is still the name of the open file."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    return False
 
 
 def _copy_lines(source: Path, target: Path) -> None:
@@ -300,7 +344,7 @@ def _copy_lines(source: Path, target: Path) -> None:
     os.replace(copy, target)
 
 
-def _drop_unfinished_line(path: Path) -> None:
+def drop_unfinished_line(path: Path) -> None:
+    """Remove a last line without a line feed, which is half of a document. Its document is written again."""
     with path.open("rb+") as stream:
-        # A line without a line feed is half of a document. Its document is written again.
         stream.truncate(sum(len(line) for line in stream if line.endswith(b"\n")))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from io import FileIO
 from os import PathLike
 from pathlib import Path
@@ -14,7 +15,16 @@ from .._atomic import naming, write_file
 from ..exceptions import DeidError
 from ..text import Document
 from .checking import SourceLocation, check_strings, writable_document
-from .files import already_there, file_name, open_part, part_of, turn_in
+from .files import (
+    already_there,
+    drop_unfinished_line,
+    file_name,
+    is_lockable,
+    open_locked,
+    open_part,
+    part_of,
+    turn_in,
+)
 from .format import Format
 from .formats.jsonl import drop_lines, finished_ids, sort_lines
 from .registry import FORMATS, get_format
@@ -122,6 +132,10 @@ class DocumentWriter:
     error. A file with the final name is therefore always complete. A ``.part`` file holds the finished documents of an
     interrupted run. A DocBin is made from a ``.part`` file when the writer is closed.
 
+    A writer locks its ``.part`` file until it is closed, or until writing has failed. A second writer with ``resume``
+    raises a DeidError instead of mixing its documents with those of the first writer. Windows and some network drives
+    have no such locks: there, two writers must not continue one file at the same time.
+
     Parameters
     ----------
     path, format, lossy, overwrite
@@ -168,8 +182,7 @@ class DocumentWriter:
             raise ValueError(
                 f"The format {self.format.name!r} cannot be resumed. Use 'jsonl' or one file for each document."
             )
-        self.completed = frozenset(completed_ids(self.path, self.format.name)) if resume else frozenset()
-        self._written = set(self.completed)
+        self.completed: frozenset[str] = frozenset()
         self._made: set[tuple[int, int]] = set()
         self._stream: FileIO | None = None
         self._part: tuple[int, int] | None = None
@@ -178,7 +191,10 @@ class DocumentWriter:
         self._new_folders = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         if not self.format.one_document:
-            self._take(open_part(self.path, overwrite=overwrite, resume=resume))
+            self._open(overwrite, resume)
+        elif resume:
+            self.completed = frozenset(completed_ids(self.path, self.format.name))
+        self._written = set(self.completed)
 
     def check(self, documents: Iterable[Document]) -> None:
         """Check documents before the first document is written. The errors are as in `write`."""
@@ -215,18 +231,12 @@ class DocumentWriter:
                 for suffix in self.format.suffixes:
                     (self.path / file_name(doc_id, suffix)).unlink(missing_ok=True)
             return
-        self._stream.close()
-        self._check_part()
-        drop_lines(part_of(self.path), dropped)
-        self._take(FileIO(part_of(self.path), "ab"))
+        self._rewrite(self._stream, partial(drop_lines, doc_ids=dropped))
 
     def sort(self) -> None:
         """Sort the documents of a JSON lines file by id, including documents of earlier runs. Folders stay."""
         if self._stream is not None:
-            self._stream.close()
-            self._check_part()
-            sort_lines(part_of(self.path))
-            self._take(FileIO(part_of(self.path), "ab"))
+            self._rewrite(self._stream, sort_lines)
 
     def close(self) -> None:
         """Close the writer. A file with many documents is then renamed to its final name, unless writing has failed."""
@@ -234,20 +244,20 @@ class DocumentWriter:
             # A rename can reach the disk before the content does, so the content is synced first.
             with naming(self.path):
                 os.fsync(self._stream.fileno())
-            self._stream.close()
-            self._check_part()
-            part = part_of(self.path)
-            if self.format.pack is not None:
-                write_file(part, self.format.pack(part), work=part_of(part))
-                self._part = _identity(part)
-            os.replace(part, self.path)
+            with _locked(self._stream):
+                self._check_part()
+                part = part_of(self.path)
+                if self.format.pack is not None:
+                    write_file(part, self.format.pack(part), work=part_of(part))
+                    self._part = _identity(part)
+                os.replace(part, self.path)
 
     def discard(self, kept: Set[str] = frozenset()) -> None:
         """Close the writer and remove what it has made, except for files whose names are in ``kept``."""
         if self._stream is not None:
-            self._stream.close()
-            if self._has_part():
-                part_of(self.path).unlink(missing_ok=True)
+            with _locked(self._stream):
+                if self._has_part():
+                    part_of(self.path).unlink(missing_ok=True)
         else:
             names = {file_name(doc_id, suffix) for doc_id in self._written for suffix in self.format.suffixes}
             for name in names - kept:
@@ -263,11 +273,37 @@ class DocumentWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            self.close()
-        # After an error the .part file is kept, so that resume=True can continue.
-        elif self._stream is not None:
-            self._stream.close()
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            # After an error the .part file is kept, so that resume=True can continue.
+            if self._stream is not None:
+                self._stream.close()
+
+    def _open(self, overwrite: bool, resume: bool) -> None:
+        part = part_of(self.path)
+        is_new = not part.exists()
+        stream = open_part(self.path, overwrite=overwrite, resume=resume)
+        self._take(stream)
+        if resume:
+            try:
+                # Behind the lock: before, another writer may finish further documents.
+                self.completed = frozenset(completed_ids(self.path, self.format.name))
+                drop_unfinished_line(part)
+            except BaseException:
+                stream.close()
+                if is_new:
+                    part.unlink()
+                raise
+
+    def _rewrite(self, stream: FileIO, rewrite: Callable[[Path], None]) -> None:
+        """Replace the unfinished file, and continue with the new file."""
+        part = part_of(self.path)
+        with _locked(stream):
+            self._check_part()
+            rewrite(part)
+            self._take(open_locked(part, "ab"))
 
     def _take(self, stream: FileIO) -> None:
         status = os.fstat(stream.fileno())
@@ -369,6 +405,20 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
     stems = {name.removesuffix(first) for name in names if name.endswith(first)}
     # Half of a pair is not complete and is written again.
     return {stem for stem in stems if all(stem + suffix in names for suffix in others)}
+
+
+@contextmanager
+def _locked(stream: FileIO) -> Iterator[None]:
+    """Keep the lock of an unfinished file until the end of the block, and close the file.
+
+    Windows, which has no lock, does not rename a file that is open.
+    """
+    try:
+        if not is_lockable():
+            stream.close()
+        yield
+    finally:
+        stream.close()
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -443,3 +443,89 @@ def test_two_who_open_one_unfinished_file_at_the_same_time_do_not_share_it(tmp_p
     opened[0].write(Document("n", "Fine."))
     opened[0].close()
     assert [note.doc_id for note in read_corpus(path)] == ["n"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+@pytest.mark.parametrize("resumed", [False, True])
+@pytest.mark.parametrize("change", [None, DocumentWriter.sort, lambda writer: writer.drop(["c"])])
+def test_a_second_writer_does_not_continue_the_file_of_the_first(tmp_path, resumed, change):
+    """It appended to the same file, also after the first writer had given it the final name."""
+    path = tmp_path / "notes.jsonl"
+    if resumed:
+        with DocumentWriter(path) as writer:
+            writer.write(NOTES[0])
+    first = DocumentWriter(path, resume=resumed)
+    first.write(NOTES[1])
+    if change is not None:
+        change(first)
+    before = snapshot(tmp_path)
+    with pytest.raises(DeidError, match="Another writer has this unfinished file open"):
+        DocumentWriter(path, resume=True)
+    assert snapshot(tmp_path) == before
+    first.write(NOTES[2])
+    first.close()
+    with DocumentWriter(path, resume=True) as writer:
+        assert writer.completed == {*"abc"[not resumed :]}
+    assert list(snapshot(tmp_path)) == ["notes.jsonl"]
+
+
+def test_a_writer_that_failed_does_not_hold_the_file(tmp_path, monkeypatch):
+    path, failed = tmp_path / "notes.jsonl", []
+    with pytest.raises(RuntimeError), DocumentWriter(path) as writer:
+        writer.write(NOTES[0])
+        raise RuntimeError
+    with monkeypatch.context() as patch:
+        patch.setattr("sklearn_deid.io.writing.os.fsync", lambda descriptor: os.close(-1))
+        with pytest.raises(OSError, match="Bad file"), DocumentWriter(path, resume=True) as writer:
+            failed.append(writer)
+    failed.append(DocumentWriter(path, resume=True))
+    monkeypatch.setattr("sklearn_deid.io.writing.memoryview", lambda content: 1 / 0, raising=False)
+    with pytest.raises(ZeroDivisionError):
+        failed[-1].write(NOTES[1])
+    monkeypatch.undo()
+    with DocumentWriter(path, resume=True) as writer:
+        writer.write(NOTES[2])
+    assert [note.doc_id for note in read_corpus(path)] == ["a", "c"]
+
+
+@pytest.mark.parametrize("name", ["notes.jsonl", "notes.jsonl.part"])
+def test_an_invalid_file_that_cannot_be_continued_stays_as_it_is(tmp_path, name):
+    (tmp_path / name).write_text("no notes\nbut a text")
+    before = snapshot(tmp_path)
+    with pytest.raises(CorpusFormatError):
+        DocumentWriter(tmp_path / "notes.jsonl", resume=True)
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_a_file_that_was_finished_before_the_lock_is_not_continued(tmp_path, monkeypatch):
+    """The second writer opened the unfinished file, and the first one gave it the final name."""
+    import fcntl
+
+    path, begun = tmp_path / "notes.jsonl", []
+    first, flock = DocumentWriter(path), fcntl.flock
+    first.write(NOTES[0])
+
+    def lock(stream, how):
+        if not begun:
+            begun.append(stream)
+            first.close()
+        flock(stream, how)
+
+    monkeypatch.setattr("fcntl.flock", lock)
+    with pytest.raises(DeidError, match="Another writer has this unfinished file open"):
+        DocumentWriter(path, resume=True)
+    with DocumentWriter(path, resume=True) as writer:
+        writer.write(NOTES[1])
+    assert [note.doc_id for note in read_corpus(path)] == ["a", "b"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_a_drive_without_locks_is_written(tmp_path, monkeypatch):
+    def no_lock(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", no_lock)
+    with DocumentWriter(tmp_path / "notes.jsonl", resume=True) as writer:
+        writer.write(NOTES[0])
+    assert completed_ids(tmp_path / "notes.jsonl") == {"a"}
