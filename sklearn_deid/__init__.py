@@ -18,8 +18,8 @@ __all__, __getattr__, __dir__ = lazy_names(
         "embeddings": "WordVectors",
         "metrics": "deid_report utility_report",
         "tagging": (
-            "DeidTagger HybridTagger NoteDeidentifier NotePriorTagger PretrainedEncoder RecallTunedTagger "
-            "RuleTagger TemperatureScaledTagger VotingTagger WordBiasTagger load_model"
+            "DeidTagger HybridTagger LabelLineTagger NoteDeidentifier NotePriorTagger PretrainedEncoder "
+            "RecallTunedTagger RuleTagger TemperatureScaledTagger VotingTagger WordBiasTagger load_model"
         ),
         "sequences": "TokenSequences",
         "federated": "DSSGDEnsemble",

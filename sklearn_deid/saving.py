@@ -30,7 +30,8 @@ _TAGGERS = _Home("tagging.saving", "save_tagger", "load_tagger")
 # Keys are the class names in manifests. A package with a class to save adds a row. Modules are imported on first use.
 _HOMES = {
     **dict.fromkeys(("DeidTagger", "NoteDeidentifier", "RuleTagger", "HybridTagger", "VotingTagger"), _TAGGERS),
-    **dict.fromkeys(("RecallTunedTagger", "TemperatureScaledTagger", "WordBiasTagger", "NotePriorTagger"), _TAGGERS),
+    **dict.fromkeys(("RecallTunedTagger", "TemperatureScaledTagger"), _TAGGERS),
+    **dict.fromkeys(("LabelLineTagger", "NotePriorTagger", "WordBiasTagger"), _TAGGERS),
     "PrivateRepresenter": _Home(
         "representations.private_representer", "PrivateRepresenter.save", "PrivateRepresenter.load"
     ),

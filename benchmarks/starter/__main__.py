@@ -22,7 +22,7 @@ import torch
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RecallTunedTagger, load, save
-from sklearn_deid.tagging import NotePriorTagger, WordBiasTagger
+from sklearn_deid.tagging import LabelLineTagger, NotePriorTagger, WordBiasTagger
 from sklearn_deid.tagging.note_likeness import LANGUAGE, NoteLikeness, learned_likeness
 from sklearn_deid.text import I2B2_2014
 
@@ -103,7 +103,8 @@ def _with_priors(tagger: DeidTagger, held_out: bool = False) -> NotePriorTagger:
     """The tagger, which needs more evidence for ordinary words and in notes with little PHI. Nothing is trained."""
     data = Corpus(_calibration()[1][:2]).to_sentences()
     biased = WordBiasTagger(FrozenEstimator(tagger), words=word_levels(held_out), bias=WORD_BIAS)
-    return NotePriorTagger(biased, share=SHARE).fit(data.X, data.y)
+    # Values of forms stand below their labels, and the network reads single sentences.
+    return NotePriorTagger(LabelLineTagger(biased), share=SHARE).fit(data.X, data.y)
 
 
 def with_bias(tagger: DeidTagger, bias: float, held_out: bool) -> NoteDeidentifier:

@@ -63,9 +63,10 @@ In the last {n_mixed} stages, one text in four contains held-out words and wordi
 seen them, too. ASQ-PHI and GraSCCo measure the model that ships. The random seed is {seed}. The {n_stages} stages read
 {n_notes} notes and {n_texts} short texts.
 
-The model is a `RecallTunedTagger` around a `NotePriorTagger` around a `WordBiasTagger` around a `DeidTagger` with
-default settings. The `DeidTagger` was trained with altered casing and writing errors. The table of n-grams has 8 bits,
-the network 16. The labels are those of i2b2 2014, and the model ships with `labels="hipaa"`.
+The model is a `RecallTunedTagger` around a `NotePriorTagger` around a `LabelLineTagger` around a `WordBiasTagger`
+around a `DeidTagger` with default settings. The `DeidTagger` was trained with altered casing and writing errors. The
+table of n-grams has 8 bits, the network 16. The labels are those of i2b2 2014, and the model ships with
+`labels="hipaa"`.
 
 The `WordBiasTagger` lowers the log odds of PHI of {n_ordinary} ordinary words by 1 to {top} (the *level* of the word).
 {n_top} of them have level {top}. Ordinary words are English words, words of diagnoses and drugs, and those of the

@@ -17,6 +17,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "held_out": "DecisionReport direct_identifiers",
         "encoders": "BidirectionalRecurrent LockedDropout SelfAttentionEncoder",
         "hybrid_tagger": "HybridTagger",
+        "label_line_tagger": "LabelLineTagger",
         "starter": "load_model",
         "strategies": "CRFHead ContextBlock ContextWindow Dropout SelfAttention SoftmaxHead SpanSwap",
         "network": "TaggerModule",

@@ -25,6 +25,7 @@ from . import compact_arrays
 from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
+from .label_line_tagger import LabelLineTagger
 from .marginals import tag_columns
 from .note_deidentifier import NoteDeidentifier
 from .note_likeness import NoteLikeness
@@ -244,6 +245,7 @@ COMPOSITES: dict[str, Composite] = {
         ),
         _around_a_tagger(WordBiasTagger, word_bias_state, word_bias_built),
         _around_a_tagger(NotePriorTagger, note_prior_state, note_prior_built),
+        _around_a_tagger(LabelLineTagger, lambda model: {}, lambda tagger, state: LabelLineTagger(tagger)),
     )
 }
 

@@ -32,7 +32,7 @@ from sklearn_deid import (
     ZeroVectorPerturber,
 )
 from sklearn_deid.representations import WordClassRepresenter
-from sklearn_deid.tagging import NoteAugmenter, NotePriorTagger, SpanSwap, WordBiasTagger
+from sklearn_deid.tagging import LabelLineTagger, NoteAugmenter, NotePriorTagger, SpanSwap, WordBiasTagger
 
 NAMES, TOWNS = ["Alder", "Birch", "Cedar", "Damson"], ["Northwick", "Eastham", "Southby"]
 
@@ -157,6 +157,7 @@ CASES = {
     "TemperatureScaledTagger": Case(
         lambda: TemperatureScaledTagger(tiny_tagger(), random_state=0), ("refit", "x"), grid={"estimator__lr": [0.1]}
     ),
+    "LabelLineTagger": Case(lambda: LabelLineTagger(tiny_tagger()), ("estimator", "x"), grid={"estimator__lr": [0.1]}),
     "NotePriorTagger": Case(lambda: NotePriorTagger(tiny_tagger()), ("share", 1.5), grid={"strength": [2.0]}),
     "WordBiasTagger": Case(
         lambda: WordBiasTagger(tiny_tagger(), words=["mr", "seen"]), ("bias", "x"), grid={"bias": [-2.0]}

@@ -33,7 +33,7 @@ from sklearn_deid import (
     ZeroVectorPerturber,
 )
 from sklearn_deid.representations import WordClassRepresenter
-from sklearn_deid.tagging import NoteAugmenter, NotePriorTagger, PretrainedEncoder, WordBiasTagger
+from sklearn_deid.tagging import LabelLineTagger, NoteAugmenter, NotePriorTagger, PretrainedEncoder, WordBiasTagger
 
 from .estimator_cases import CASES, CORPUS, DEVIATIONS, X, Y
 from .two_dimensions import WORDS, NearestTag, RowsAsSentences, RowsAsWords
@@ -60,6 +60,7 @@ ADAPTED = {
         RecallTunedTagger(NearestTag(), target_recall=0.5, confidence=None, min_precision=0, random_state=0)
     ),
     "TemperatureScaledTagger": RowsAsSentences(TemperatureScaledTagger(NearestTag(), random_state=0)),
+    "LabelLineTagger": RowsAsSentences(LabelLineTagger(NearestTag())),
     "NotePriorTagger": RowsAsSentences(NotePriorTagger(NearestTag())),
     "WordBiasTagger": RowsAsSentences(WordBiasTagger(NearestTag()), words=True),
     "NeighborPseudonymizer": RowsAsWords(NeighborPseudonymizer(n_neighbors=5, **MOVER)),

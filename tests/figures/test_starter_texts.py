@@ -307,7 +307,7 @@ def test_diagnoses_are_trained_on_or_held_out_by_their_category():
 
 
 def test_the_levels_that_ship_are_those_of_ordinary_words_and_of_no_name():
-    levels = load_model().fitted_estimator().estimator_.estimator_.word_levels_
+    levels = load_model().fitted_estimator().estimator_.estimator_.estimator_.word_levels_
     people = {word for origin in origins() for held in (False, True) for part in names(origin, held) for word in part}
     people |= {word for held in (False, True) for word in word_names(held)}
     found = np.array([levels[word] for name in sorted(people) for word in name.split()])

@@ -21,7 +21,7 @@ from sklearn_deid import (
 )
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
-from sklearn_deid.tagging import NotePriorTagger, WordBiasTagger
+from sklearn_deid.tagging import LabelLineTagger, NotePriorTagger, WordBiasTagger
 
 from ..conftest import assert_rows_equal
 from .conftest import X, Y, fit_small
@@ -42,6 +42,7 @@ def models():
     united = HybridTagger(RuleTagger(), RecallTunedTagger(scaled, decision_bias=1.0), on_conflict="union")
     every = {"rules": rules, "voting": voting, "tuned": tuned, "fixed": fixed, "scaled": scaled, "united": united}
     every["biased"] = biased
+    every["lines"] = LabelLineTagger(tagger)
     every["prior"] = NotePriorTagger(tagger, share=0.3, strength=2)
     return {name: model.fit(X, Y) for name, model in every.items()}
 
