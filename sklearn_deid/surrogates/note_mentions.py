@@ -10,6 +10,7 @@ from functools import partial
 from html import unescape
 
 from ..text import Span, normalize
+from ..text.line_marks import without_line_marks
 from .date_parsing import is_range_sign
 from .folding import fold
 from .locale_words import LocaleWords
@@ -117,7 +118,7 @@ class NoteMentions:
             kind = CALLED
         # Composed letters: an accent of its own would end a word, and stay at its place.
         text = unicodedata.normalize("NFC", self._span_text(i))
-        written = self._text[self._spans[i].start : self._spans[i].end]
+        written = self._written(i)
         if kind in _WITH_NAMES and _CODED.search(written) and not is_spelled(written, self._words):
             read = unescape(normalize(written).text)
             text = _with_plain_digits(unicodedata.normalize("NFC", read)) or text
@@ -132,7 +133,12 @@ class NoteMentions:
         return self._text[start : self._spans[first].start] if first < i else ""
 
     def _span_text(self, i: int) -> str:
-        return _with_plain_digits(self._text[self._spans[i].start : self._spans[i].end])
+        return _with_plain_digits(self._written(i))
+
+    def _written(self, i: int) -> str:
+        """Text of a span as a reader sees it, without ``>`` of a quoted mail or the bars of a box between its lines."""
+        written = self._text[self._spans[i].start : self._spans[i].end]
+        return without_line_marks(written) if "\n" in written or "\r" in written else written
 
     def _end_before(self, i: int) -> int:
         return self._spans[i - 1].end if i else 0

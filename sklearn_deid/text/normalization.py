@@ -17,6 +17,7 @@ from html.entities import html5
 from urllib.parse import unquote
 
 from .coded_line_ends import coded_line_ends
+from .line_marks import line_marks
 from .misread_characters import misread_characters
 from .normalized_text import Edit, NormalizedText
 from .scanner_errors import scanner_repairs
@@ -147,6 +148,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     slashes, and small periods and at signs         ``/``, ``.`` and ``@``
     ligatures, such as one character for "fi"       their letters
     controls of Windows-1252                        the sign of that encoding
+    ``>`` of quoted mails, bars and other signs     nothing; lists and rows of tables keep their signs
+    around the lines of a box
     hyphen and line break in a word                 nothing; the hyphen between capitalised words, and behind the tens
                                                     of a number in words (``ninety-four``)
     line break in a number, after ``-`` or ``/``    nothing
@@ -163,8 +166,9 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     text : str
         Unchanged text of a note.
     layout : bool, default=True
-        Whether to also join hyphenated lines and letters with spaces between them. Use False for a text that was
-        rebuilt from tokens, whose line breaks and spaces differ from the note.
+        Whether to also join hyphenated lines and letters with spaces between them, and to remove signs before and
+        behind lines. Use False for a text that was rebuilt from tokens, whose line breaks and spaces differ from the
+        note.
 
     Returns
     -------
@@ -199,7 +203,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     if "_" in text:
         reading = reading.edited(_underscores(reading.text))
     if layout:
-        reading = _joined_lines(reading)
+        reading = _joined_lines(reading.edited(line_marks(reading.text)))
     if not reading.text.isascii() and not _USUAL.fullmatch(reading.text):
         reading = reading.edited(_hidden(reading.text))
         reading = reading.edited([Edit(*found.span(), _unmarked(found[0])) for found in _MARKED.finditer(reading.text)])

@@ -316,3 +316,17 @@ def test_codes_and_regions_belong_to_the_town_of_their_address(locale, text, lab
     kinds = [kind_of[span.label] for span in note.spans]
     mentions = NoteMentions(note.text, note.spans, kinds, locale_words(locale)).read()
     assert {i: mentions[i].town for i in expected} == expected
+
+
+def test_signs_of_quoted_mails_and_boxes_are_no_part_of_a_name_or_date():
+    """A person whose name went on in the next line of a quotation became another person, and the date a label."""
+    notes = [
+        ("Seen by [Otis Alder] on [March 14, 2021].", "[March 14, 2021]"),
+        ("> Seen by [Otis\n> Alder] on [March\n> 14, 2021].", "[March\n> 14, 2021]"),
+        ("| Seen by [Otis   |\n| Alder] on [March |\n| 14, 2021].", "[March |\n| 14, 2021]"),
+    ]
+    engine = SurrogateEngine(key=bytes(32), locale="en")
+    documents = [replace(marked(note, "NAME", "DATE"), patient_id="p") for note, _ in notes]
+    found = [[one.surrogate.split() for one in engine.replacements(document)] for document in documents]
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][0]) == 2
