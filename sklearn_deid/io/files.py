@@ -307,6 +307,17 @@ def open_locked(part: Path, mode: str) -> FileIO:
     return stream
 
 
+def close_locked(stream: FileIO) -> None:
+    """End the lock of an unfinished file, and close the file. A file that is closed already stays closed."""
+    if is_lockable() and not stream.closed:
+        import fcntl
+
+        # A process that was forked meanwhile, such as one of a pool, has the file open, too, and would keep the lock.
+        with suppress(OSError):
+            fcntl.flock(stream, fcntl.LOCK_UN)
+    stream.close()
+
+
 def is_lockable() -> bool:
     """Whether the system has locks that allow other programs to rename the file."""
     return sys.platform != "win32"

@@ -17,6 +17,7 @@ from ..text import Document
 from .checking import SourceLocation, check_strings, writable_document
 from .files import (
     already_there,
+    close_locked,
     drop_unfinished_line,
     file_name,
     is_lockable,
@@ -279,7 +280,7 @@ class DocumentWriter:
         finally:
             # After an error the .part file is kept, so that resume=True can continue.
             if self._stream is not None:
-                self._stream.close()
+                close_locked(self._stream)
 
     def _open(self, overwrite: bool, resume: bool) -> None:
         part = part_of(self.path)
@@ -292,7 +293,7 @@ class DocumentWriter:
                 self.completed = frozenset(completed_ids(self.path, self.format.name))
                 drop_unfinished_line(part)
             except BaseException:
-                stream.close()
+                close_locked(stream)
                 if is_new:
                     part.unlink()
                 raise
@@ -361,7 +362,7 @@ class DocumentWriter:
                     rest = rest[stream.write(rest) :]
         except BaseException:
             # The file may end with half a document. Closing the stream prevents that more documents follow.
-            stream.close()
+            close_locked(stream)
             raise
 
 
@@ -418,7 +419,7 @@ def _locked(stream: FileIO) -> Iterator[None]:
             stream.close()
         yield
     finally:
-        stream.close()
+        close_locked(stream)
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
@@ -39,38 +40,39 @@ class RowCopies:
     def __init__(self) -> None:
         self._texts: dict[Any, _Hashes] = {}
         self._copied = _Hashes()
-        self._new_texts: dict[Any, set[int]] = {}
-        self._new_copied: set[int] = set()
+        # Also a whole data frame at once needs 8 bytes for each text.
+        self._new_texts: dict[Any, array[int]] = {}
+        self._new_copied = array("Q")
 
     def add(self, column: Any, texts: Iterable[Any]) -> None:
         """Add values of a column of texts. Values that are no texts are ignored."""
         self._texts.setdefault(column, _Hashes())
-        new = self._new_texts.setdefault(column, set())
+        new = self._new_texts.setdefault(column, array("Q"))
         for value in texts:
             text = decoded(value)
             words = text.casefold().split() if text is not None else ()
             if len(words) >= _FEWEST_WORDS:
-                new.add(_hash(" ".join(words)))
+                new.append(_hash(" ".join(words)))
 
     def add_copied(self, values: Iterable[Any]) -> None:
         """Add values that are copied, of any type."""
-        self._new_copied.update(map(_hash, long_texts(values, _FEWEST_WORDS)))
+        self._new_copied.extend(map(_hash, long_texts(values, _FEWEST_WORDS)))
 
     def repeated(self) -> Any:
         """Column of a text that a copied value repeats, of all that were added; None without such a text.
 
         Only what was added since the last call is compared with all others.
         """
-        copied = _array(self._new_copied)
+        copied = np.unique(np.array(self._new_copied, np.uint64))
         self._copied.add(copied)
         found = []
         for column, known in self._texts.items():
-            texts = _array(self._new_texts[column])
+            texts = np.unique(np.array(self._new_texts[column], np.uint64))
             if known.has_any(copied) or self._copied.has_any(texts):
                 found.append(column)
             known.add(texts)
-            self._new_texts[column].clear()
-        self._new_copied.clear()
+            self._new_texts[column] = array("Q")
+        self._new_copied = array("Q")
         return found[0] if found else None
 
 
@@ -94,10 +96,6 @@ class _Hashes:
             bool((part[np.minimum(np.searchsorted(part, hashes), len(part) - 1)] == hashes).any())
             for part in self._sorted
         )
-
-
-def _array(hashes: set[int]) -> np.ndarray:
-    return np.sort(np.fromiter(hashes, np.uint64, len(hashes)))
 
 
 def _hash(text: str) -> int:

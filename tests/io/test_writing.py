@@ -244,19 +244,14 @@ def test_resume_with_nothing_there_is_a_beginning(tmp_path):
 
 
 def test_nothing_comes_after_a_half_written_line(tmp_path):
-    class Full:
-        closed = False
-
+    class Full(FileIO):
         def write(self, data):
             raise OSError("disk full")
-
-        def close(self):
-            self.closed = True
 
     writer = DocumentWriter(tmp_path / "x.jsonl")
     writer.write(NOTES[0])
     writer._stream.close()
-    writer._stream = Full()
+    writer._stream = Full(tmp_path / "x.jsonl.part", "ab")
     with pytest.raises(OSError, match="disk full"):
         writer.write(NOTES[1])
     writer.close()
@@ -486,6 +481,21 @@ def test_a_writer_that_failed_does_not_hold_the_file(tmp_path, monkeypatch):
     with DocumentWriter(path, resume=True) as writer:
         writer.write(NOTES[2])
     assert [note.doc_id for note in read_corpus(path)] == ["a", "c"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_a_process_that_was_forked_meanwhile_does_not_hold_the_file(tmp_path):
+    """It has the same file open, as the copy of a descriptor has, and kept the lock of a writer that had failed."""
+    path, copies = tmp_path / "notes.jsonl", []
+    try:
+        with pytest.raises(RuntimeError), DocumentWriter(path) as writer:
+            copies.append(os.dup(writer._stream.fileno()))
+            writer.write(NOTES[0])
+            raise RuntimeError
+        with DocumentWriter(path, resume=True) as writer:
+            assert writer.completed == {"a"}
+    finally:
+        os.close(copies[0])
 
 
 @pytest.mark.parametrize("name", ["notes.jsonl", "notes.jsonl.part"])
