@@ -30,8 +30,8 @@ _BLANK = re.compile("&nbsp(?!;)")
 def coded_line_ends(text: str) -> list[Edit]:
     r"""Edits that read codes of line ends as line ends, and ``&nbsp`` as a space, from left to right.
 
-    ``\\n`` counts only in a text that has at least two of them and no line end: elsewhere it may be a part of a path.
-    Names of users behind a domain are no evidence of such codes.
+    ``\\n`` counts only in a text that has at least two of them and no line end between its words: elsewhere it may be a
+    part of a path. Names of users behind a domain are no evidence of such codes.
 
     Examples
     --------
@@ -43,7 +43,8 @@ def coded_line_ends(text: str) -> list[Edit]:
     edits = []
     if any(sign in text for sign in _SIGNS_OF_CODES):
         edits += [Edit(*found.span(), "\n") for found in _CODE.finditer(text)]
-    if "\\" in text and _LINE_END.search(text) is None:
+    # Most files end in a line end, also those whose text is a single line.
+    if "\\" in text and _LINE_END.search(text.strip()) is None:
         escaped = [
             Edit(*found.span(), "\n") for found in _ESCAPED.finditer(text) if not _is_in_path(text, found.start())
         ]

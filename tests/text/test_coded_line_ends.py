@@ -17,6 +17,15 @@ def test_codes_of_line_ends_are_line_ends(code):
     assert reading.original(6, 11) == (5 + len(code), 10 + len(code))
 
 
+@pytest.mark.parametrize(("before", "after"), [("", "\n"), ("\n", "\r\n"), (" \n", "\n\n ")])
+def test_line_ends_around_the_text_are_no_lines_of_it(before, after):
+    """Most files end in a line end: in these, no code of a line end was read."""
+    reading = normalize(f"{before}Seen.\\nAlder\\n\\nnurse{after}")
+    assert reading.text.strip() == "Seen.\nAlder\n\nnurse"
+    start = reading.text.index("Alder")
+    assert reading.original(start, start + 5) == (len(before) + 7, len(before) + 12)
+
+
 @pytest.mark.parametrize(
     "text",
     [
