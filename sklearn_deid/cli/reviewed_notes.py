@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ..io import iter_documents
 from ..io.reading import is_predicted
 from ..io.registry import unanswered_ids
 from ..surrogates.label_kinds import known_labels
+from ..tagging.rules.dates import NO_UNIT
 from ..tagging.safe_harbor import fitted_spans, is_bare_year
 from ..text import Document, Span, unreadable_reason
 from .counting import counted
@@ -24,6 +26,8 @@ from .label_texts import check_labels
 from .reading import warn_of_later_save
 
 _YEAR = re.compile(r"(?<!\w)(?:19|20)[0-9]{2}(?!\w)")
+# A model has read the numbers: of those that it leaves, "2000 mg" is no year.
+_YEAR_OF_MODEL = re.compile(_YEAR.pattern + NO_UNIT)
 _YEAR_STAYS = (
     "The note has a date that moves, and a number like a year that nobody has marked. If it is a year, it reveals the "
     "shift of the dates. Mark it, or name a --model that finds years."
@@ -43,8 +47,9 @@ class ReviewedNotes:
     moves_dates : bool, default=False
         Whether surrogates replace the spans. If no bare year is marked as a date in the file, as after a review by the
         Safe Harbor rule, the years would reveal the shift of the dates. The bare years and states of the model are then
-        added to the spans of the reader. Without a model, notes with a date and an unmarked number like a year are
-        withheld. If bare years are marked, the spans are taken as they are, and `report` counts such notes.
+        added to the spans of the reader, and `report` counts the notes in which a number like a year still stays beside
+        a date. Without a model, notes with a date and an unmarked number like a year are withheld. If bare years are
+        marked, the spans are taken as they are, and `report` counts such notes.
 
     Raises
     ------
@@ -159,12 +164,15 @@ class ReviewedNotes:
             self._unchanged.append(document.doc_id)
         elif is_predicted(reviewed):
             self._predicted.append(document.doc_id)
-        if self._moves_dates and not self._lacks_years and _may_keep_year(reviewed):
+        pattern = _YEAR_OF_MODEL if self._lacks_years else _YEAR
+        if self._moves_dates and _may_keep_year(replace(reviewed, spans=spans), pattern):
             self._with_year.append(document.doc_id)
         return document, spans
 
     def _with_years(self, note: Document) -> tuple[Span, ...] | None:
-        """Spans of the reader, with years and states of the model; None if a year could stay beside moved dates."""
+        """Spans of the reader, with years and states of the model; without a model, None if a year could stay beside
+        dates that move.
+        """
         found = None
         if self._model is not None:
             with warnings.catch_warnings():
@@ -182,9 +190,9 @@ def _is_date(span: Span) -> bool:
     return known_labels().get(span.label) == "date"
 
 
-def _may_keep_year(note: Document) -> bool:
+def _may_keep_year(note: Document, year: re.Pattern[str] = _YEAR) -> bool:
     """Whether a note has a date that moves, and a number like a year that stays."""
-    return any(map(_is_date, note.spans)) and _YEAR.search(_outside(note)) is not None
+    return any(map(_is_date, note.spans)) and year.search(_outside(note)) is not None
 
 
 def _outside(note: Document) -> str:

@@ -328,3 +328,26 @@ def test_years_that_a_reader_leaves_do_not_reveal_the_shift(run, tmp_path, marks
         options[3] = "label"
         assert run("redact", tmp_path / "raw", *options[:4], "--output", tmp_path / "plain")[0] == 0
         assert list(contents(tmp_path / "plain").values()) == [year.replace("2010", "[ROOM]") + "Seen on [DATE]."]
+
+
+def test_years_that_the_model_misses_too_are_counted(run, tmp_path):
+    """The years that a model found were replaced, and nobody learned of those beside moved dates that it had missed."""
+    texts = {
+        "n1": "Operated 1999, and again in 2019. Seen on 3/5/2019.",
+        "n2": "Stroke in 2019, dose 2000 mg. Seen on 3/5/2019.",
+        "n3": "Operated 1999. Seen today.",
+    }
+    read = []
+    for name, text in texts.items():
+        start = text.find("3/5/2019")
+        read.append(Document(name, text, (Span(start, start + 8, "DATE"),) if start > 0 else ()))
+    write_corpus(read, tmp_path / "read.jsonl")
+    write_corpus([Document(*row) for row in texts.items()], tmp_path / "raw", format="text")
+    save(NoteDeidentifier(RuleTagger(recognizers=["date"]).fit([]), labels="hipaa"), tmp_path / "model")
+    options = ("--reviewed", tmp_path / "read.jsonl", "--mode", "surrogate", "--locale", "en")
+    options += ("--model", tmp_path / "model", "--output", tmp_path / "out")
+    code, _, err = run("redact", tmp_path / "raw", *options)
+    written = contents(tmp_path / "out")
+    assert code == 0 and not any("2019" in text for text in written.values())
+    assert ["1999" in written[f"{name}.txt"] for name in texts] == [True, False, True]
+    assert "1 reviewed note has a date that was moved, and a number like a year" in err and "such as 'n1'" in err
