@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from .folding import fold
 from .locale_words import LocaleWords
-from .name_particles import APOSTROPHES, hyphenated, is_conjunction, is_particle, is_short_particle
+from .name_particles import (
+    APOSTROPHES,
+    hyphenated,
+    is_conjunction,
+    is_particle,
+    is_short_particle,
+    starts_with_article,
+)
 from .titles import are_consonants, title_places
 
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
@@ -237,7 +244,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords, titles: set[int])
         return KEPT
     is_genitive = i == len(pieces) - 1 and _APOSTROPHE_S.fullmatch("".join(pieces[i - 1 :])) and len(pieces[i - 2]) > 1
     is_alone = len(pieces) == 1
-    if before_apostrophe or is_genitive:
+    if before_apostrophe or is_genitive or (i == 0 and starts_with_article(pieces, words, titles)):
         return KEPT
     if piece.islower() and folded in words.name_links and _is_between_names(pieces, i, words):
         return KEPT  # "John and Mary", "Claire Martin n\u00e9e Dubois"

@@ -20,6 +20,8 @@ _JOINERS = ("-", "\u2010", "\u2011", "\u2013", *APOSTROPHES)
 _LINE_BREAK = re.compile(r"(?<=[-\u2010\u2011])\s*\n\s*")
 # Words of one letter that link two surnames or two persons, with the languages in which they are particles.
 _CONJUNCTIONS = {"Y": ("es",), "E": ("it", "pt")}
+# Articles before the plural of a surname (The Lindens) and before titles (The Rev. Linden).
+_ARTICLES = {"en": "the", "de": "die"}
 # A Vietnamese surname and middle name: Le Van An.
 _LE_VAN = frozenset(("le", "van"))
 
@@ -86,6 +88,27 @@ def is_conjunction(pieces: Sequence[str], i: int, words: LocaleWords) -> bool:
     if len(before) == 1:
         return is_surname and not may_be_given
     return is_surname or not may_be_given or (len(behind) > 1 and words.may_be_given_name(behind[0]))
+
+
+def starts_with_article(pieces: list[str], words: LocaleWords, titles: set[int]) -> bool:
+    """Whether the first word of a name is the article of a family or of a title: The Lindens, The Rev. Linden.
+
+    "The" is also a given name (Th\u1ebf) without its accents: a single surname in the plural follows the article.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> names = ["The", " ", "Roes"], ["The", " ", "Anh", " ", "Roes"]
+    >>> [starts_with_article(name, locale_words("en"), set()) for name in names]
+    [True, False]
+    """
+    if fold(pieces[0]) != _ARTICLES.get(words.locale) or not "".join(pieces[1:2]).isspace():
+        return False
+    letters = [k for k, piece in enumerate(pieces) if k and piece.isalpha()]
+    names = [k for k in letters if len(pieces[k]) > 1 and fold(pieces[k]) not in words.particles]
+    if not titles.isdisjoint(letters[:1]):
+        return True
+    return len(hyphenated(pieces, names)) == 1 and pieces[letters[-1]][-1] in "sS"
 
 
 def is_short_particle(pieces: Sequence[str], i: int, words: LocaleWords) -> bool:

@@ -92,11 +92,11 @@ class PersonSurrogates:
             if len(_names(parts)) > 1:
                 self.known.learn(_each(self._parse(text, kind)))
         # Parsed again: the longer names may tell the role of a single word.
-        alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
+        alone = [(text, kind, _names(parts)[0].text) for text, kind, parts in parsed if len(_names(parts)) == 1]
         # "The Alders" and "the Joneses" may be in front of "Mr. Alder" and "Mr. Jones".
-        alone.sort(key=lambda one: len(one[0]) if one[0].lower().endswith(PLURALS) else 0)
+        alone.sort(key=lambda one: len(one[2]) if one[2].lower().endswith(PLURALS) else 0)
         for is_called in (True, False):  # "his sister Ann" tells the role in "Ann called"
-            self.known.learn([self._parse(text, kind) for text, kind in alone if (kind == CALLED) is is_called])
+            self.known.learn([self._parse(text, kind) for text, kind, _ in alone if (kind == CALLED) is is_called])
         for text, kind, _ in parsed:
             self._learn_elided(self._parse(text, kind))
         for (text, kind, _), (_, sex) in zip(parsed, mentioned, strict=True):

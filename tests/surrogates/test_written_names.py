@@ -336,6 +336,29 @@ def test_the_plural_of_a_surname_is_that_of_its_surrogate(name, plural):
         assert several.isupper() == plural.isupper()
 
 
+@pytest.mark.parametrize("form", ["{}", "the {}", "The {}", "THE {}'"])
+@pytest.mark.parametrize(("name", "plural"), [("Zyxo", "Zyxos"), ("Jones", "Joneses"), ("Zyxo-Roe", "Zyxo-Roes")])
+def test_a_plural_with_an_article_in_front_of_a_name_with_a_title(form, name, plural):
+    """ "The Lindens" became "Martin Allantes", and "Joneses" in front of "Mr Jones" was another family."""
+    written = form.format(plural)
+    for key in KEYS[:3]:
+        several, one = rewritten("en", written, f"Mr {name}", key=key)
+        before, _, _ = written.rpartition(" ")
+        assert several.startswith(before) and len(several.split()) == len(written.split())
+        family = several[len(before) :].strip(" '").casefold()
+        if "-" in name:
+            assert "zyxo" not in family and "-" in family
+        else:
+            assert family in (fold(one[3:]) + "s", fold(one[3:]) + "es")
+
+
+def test_words_that_are_names_are_no_articles():
+    for name in ("The Zyxo", "The Anh Williams", "Les Williams"):
+        assert rewritten("en", name)[0].split()[0] != name.split()[0]
+    (title,) = rewritten("en", "The Rev. Zyxo")
+    assert title.startswith("The Rev. ") and len(title.split()) == 3
+
+
 def test_a_listed_surname_is_no_plural():
     stephen, stephens = rewritten("en", "Ann Stephen", "Ann Stephens")
     assert not stephens.startswith(stephen)
