@@ -108,6 +108,12 @@ def _day_first_length(text: str) -> int:
     return len(text) * (1 <= int(re.split(r"\D", text)[0]) <= 31)
 
 
+def _first_day_length(text: str) -> int:
+    """Length of a date whose first number is its day, if the day is between 1 and 31."""
+    day = re.search(r"\d+", text)
+    return len(text) * (day is not None and 1 <= int(day[0]) <= 31)
+
+
 def _compact_length(text: str) -> int:
     """Length of a date such as 20190312, if month and day are possible. A time may follow: 201903121430."""
     return len(text) * _is_day_and_month(int(text[6:8]), int(text[4:6]))
@@ -246,15 +252,18 @@ DATE_RULES = (
         measure=_birth_length,
         after=rf"\b(?i:{_BORN})".replace(" ", r"\s") + r"[\s.:]{1,3}",
     ),
-    # "DOB: 3 Apr 60": elsewhere, the second number may be another one.
+    # "DOB: 3 Apr 60", "DOB: April 3, 60": elsewhere, the second number may be another one.
     _date(
         "date-of-birth-in-words",
-        rf"\d(?<!\d\d)\d?{_ORDINAL}[\s-]{MONTH}\.?,?\s\d\d(?![\d:/.-])",
+        rf"(?:\d(?<!\d\d)\d?{_ORDINAL}[\s-]{MONTH}\.?|{_MONTH_START}{MONTH}(?:\.\s?|\s){_DAY}{_ORDINAL}),?\s\d\d"
+        r"(?![\d:/-]|\.\d)",
         "en",
         priority=2,
-        measure=_day_length,
-        words=_IN_MONTHS,
-        after=r"\b(?i:dob|d\.o\.b\.?|date\sof\sbirth|birth\s?date|born(?:\son)?)[\s.:]{1,3}",
+        measure=_first_day_length,
+        words=("dob", "d.o.b", "birth", "born"),
+        after=r"\b(?i:dob|d\.o\.b\.?|date\sof\sbirth|birth\s?date|born(?:\son)?)[\s.:-]{1,3}",
+        # "born April 3, 10 weeks early"
+        not_before=r"[\s-]?(?:(?i:years?|yrs?|yo|months?|mos?|weeks?|wks?|days?|hours?|hrs?|minutes?|mins?|am|pm)\b|[ywdh]\b|%)",
     ),
     # "12/3-19" is 12 March.
     _date(

@@ -29,12 +29,32 @@ _STARTS = {
     "NATIONALID": ("aadha", "sin", "pan", "tfn", "pps", "nhi", "id"),
 }
 _FEWEST_DIGITS = 6
-_IN_GROUPS = r"(?:[A-Z]{2}\x1f?)?\d[\d -]{4,16}\d(?:\x1f?[A-Z]{1,2})?"
-# New Zealand and India
-_WITH_LETTERS = r"[A-Z]{3}\x1f?\d\d(?:\d\d|\x1f?[A-Z]{2})|[A-Z]{5}\x1f?\d{4}\x1f?[A-Z]"
-# "Medicare 2023-2024" and "PAN 2012-2015" (a disease), but not "ID no 2019 2043"; "PPS 60-50-40" (a scale). Record
+# Words behind a number that are no letters of the number.
+_NO_LETTERS = r"(?:BP|HR|RR|PR|WT|HT|PT|MD|DR|NP|RN|IV|PO|IM|ER|ED|OR|IN|IS|AT|BY|TO|OF|NO)(?![^\W_])"
+_IN_GROUPS = rf"(?:[A-Z]{{2}}\x1f?)?\d[\d -]{{4,17}}\d(?:(?!\x1f{_NO_LETTERS})\x1f?[A-Z]{{1,2}})?"
+# New Zealand, India and Quebec
+_WITH_LETTERS = (
+    r"[A-Z]{3}\x1f?\d\d(?:\d\d|\x1f?[A-Z]{2})|[A-Z]{5}[ \x1f]?\d{4}[ \x1f]?[A-Z]|[A-Z]{4}[ \x1f]?\d{4} ?\d{4}"
+)
+# Further forms behind the names of a kind.
+_FORMS = {
+    # Letters of a number of Ontario, the number of a person on an Australian card, and numbers of veterans: "VX 123456"
+    "HEALTHPLAN": (
+        rf"(?:\d[ -]?){{10}}\x1f?(?!{_NO_LETTERS})[A-Z]{{2}}|\d{{4}}[ -]?\d{{5}}[ -]?\d ?/ ?\d"
+        r"|[NQSTVW][A-Z]{0,3}[ \x1f]?(?!(?:19|20)\d\d(?!\d))\d{4,6}(?:\x1f?[A-Z])?"
+    ),
+    # Ireland
+    "NATIONALID": r"\d{7}[ \x1f]?[A-W][A-ITWX]?",
+    # "UHID: APJ1.0001234567"; "MRD No: 45/2019/1234", but "MRD 01/2019" is a residual disease.
+    "MEDICALRECORD": (
+        r"[A-Z]{2,4}\x1f?\d{1,2}\.\d{5,10}|(?:(?<=[:#oO])|(?<=[:#oO.]\s)|(?<=ber\s))"
+        r"(?:[A-Z]{1,4}/)?\d{1,7}(?:/\d{2,8}){1,2}(?!/)"
+    ),
+}
+# "Medicare 2023-24" and "PAN 2012-2015" (a disease), but not "ID no 2019 2043"; "PPS 60-50-40" (a scale). Record
 # numbers of hospitals may begin with a year.
-_TWO_YEARS = re.compile(r"((?:19|20)\d\d)[\s\x1d-\x1f-]{1,3}((?:19|20)\d\d)")
+_TWO_YEARS = re.compile(r"((?:19|20)\d\d)[\s\x1d-\x1f-]{1,3}((?:19|20)?\d\d)")
+_MONTH_AND_YEAR = re.compile(r"(?:\d{1,2}/)?\d{1,2}/(?:19|20)\d\d|\d{1,2}/\d{1,2}/\d\d")
 _OF_SCALE = re.compile(r"\d0(?:[\s\x1d-\x1f-]{1,3}\d0)+")
 _LONGEST_TIME = 10
 _SHORTEST_PLATE, _MOST_GROUPS = 5, 4
@@ -67,16 +87,21 @@ def _length_of_four_digits(text: str) -> int:
 
 
 def _in_capitals(kind: str, words: str) -> Rule:
-    """Rule for a number behind its name in capitals."""
+    """Rule for a number behind its name in capitals, which is not read as letters of the number ("IHI 8003 ...")."""
     return _number(
         f"{kind.lower()}-in-capitals-en",
         kind,
-        rf"(?=[A-Z\d])(?<![^\W_])(?:{_IN_GROUPS}|{_WITH_LETTERS})(?![^\W_])(?![-/.:]\d)",
+        rf"(?=[A-Z\d])(?<![^\W_])(?!(?:{words})(?![A-Z\d]))(?:{_FORMS[kind]}|{_IN_GROUPS}|{_WITH_LETTERS})(?![^\W_])(?![-/.:]\d)",
         "en",
-        measure=_length_in_capitals if kind == "MEDICALRECORD" else _length_of_national,
+        measure=_length_of_record if kind == "MEDICALRECORD" else _length_of_national,
         after=rf"\b(?:{words}){_SIGN}",
         words=_STARTS[kind],
     )
+
+
+def _length_of_record(text: str) -> int:
+    """Length of a number of a hospital; 0 for a date."""
+    return 0 if _MONTH_AND_YEAR.fullmatch(text) else _length_in_capitals(text)
 
 
 def _length_in_capitals(text: str) -> int:
@@ -88,7 +113,8 @@ def _length_in_capitals(text: str) -> int:
 def _length_of_national(text: str) -> int:
     """The same; 0 for the years of a time, and for values of a scale."""
     years = _TWO_YEARS.fullmatch(text)
-    is_time = years is not None and 0 <= int(years[2]) - int(years[1]) <= _LONGEST_TIME
+    # The second year of "2023-24" has the century of the first.
+    is_time = years is not None and 0 <= int(years[1][: -len(years[2])] + years[2]) - int(years[1]) <= _LONGEST_TIME
     return 0 if is_time or _OF_SCALE.fullmatch(text) else _length_in_capitals(text)
 
 

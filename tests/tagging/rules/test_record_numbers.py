@@ -55,7 +55,26 @@ def test_check_digit_of_a_card():
     "ID no [2019 2043]",
     "mob [9876543210]",
     "home [01 496 0123]",
+    "RAMQ [ABCD 1234 5678] seen",
+    "RAMQ: [ABCD12345678]",
+    "IHI [8003 6012 3456 7890]",
+    "PAN: [ABCDE 1234 F],",
+    "DVA: [VX 123456]",
+    "OHIP: [1234 567 890 XY]",
+    "PPS No: [1234567 FA]",
+    "Medicare no. [2123-45670-1/2]",
+    "Medicare no. [2123-45670-1] / 85 F",
+    "PHN [9123456789] BP 120/80",
+    "PHN [9123 456 789]",
+    "RAMQ [1234 5678]",
+    "UHID: [APJ1.0001234567]",
+    "MRD No: [45/2019/1234]",
+    "CR No [12345/2020]",
     "DOB: [3 Apr 60], 10:30",
+    "DOB: [Apr 3 60]",
+    "DOB - [April 3, 60] seen",
+    "birth date: [5 Mar 99].",
+    "dob [3 apr 60] in",
 ])  # fmt: skip
 def test_numbers_of_countries_behind_their_names(form):
     """Numbers in groups stayed, or their second half stayed, and so did the year of a birth date in words."""
@@ -69,6 +88,6 @@ def test_numbers_of_countries_behind_their_names(form):
 def test_names_of_numbers_in_capitals_have_other_meanings():
     text = "MCP 2-5 and MCP 12 13 14 15 tender, PAN 10 mg, pan 123456, sin 123456, ID no 5 of 12, UR 200 300, URN 120"
     assert find_phi(text, language="en") == []
-    text = "Medicare 2023-2024 plan, medicare 2019 2020, PAN 2012 - 2015, PPS 60-50-40, PPS 70 60 50"
+    text = "Medicare 2023-2024 plan, medicare 2019 2020, PAN 2012 - 2015, PPS 60-50-40, PPS 70 60 50, Medicare 2023-24"
     assert find_phi(text, language="en") == []
     assert NoteDeidentifier(RuleTagger(language="en").fit([]), segmenter="rules").redact([text]) == [text]
