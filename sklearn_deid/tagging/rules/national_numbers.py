@@ -36,6 +36,8 @@ _IN_GROUPS = rf"(?:[A-Z]{{2}}\x1f?)?\d[\d -]{{4,17}}\d(?:(?!\x1f{_NO_LETTERS})\x
 _WITH_LETTERS = (
     r"[A-Z]{3}\x1f?\d\d(?:\d\d|\x1f?[A-Z]{2})|[A-Z]{5}[ \x1f]?\d{4}[ \x1f]?[A-Z]|[A-Z]{4}[ \x1f]?\d{4} ?\d{4}"
 )
+# In the header of a note, an age may follow behind a slash: "UHID 123456 / 45 M".
+_END_IN_HEADER = r"(?![-.:]\d|/(?!\d{1,3}[ \x1f]?(?:[MF]|(?i:y|yo|yrs?|years?))(?![^\W_]))\d)"
 # Further forms behind the names of a kind.
 _FORMS = {
     # Letters of a number of Ontario, the number of a person on an Australian card, and numbers of veterans: "VX 123456"
@@ -91,7 +93,7 @@ def _in_capitals(kind: str, words: str) -> Rule:
     return _number(
         f"{kind.lower()}-in-capitals-en",
         kind,
-        rf"(?=[A-Z\d])(?<![^\W_])(?!(?:{words})(?![A-Z\d]))(?:{_FORMS[kind]}|{_IN_GROUPS}|{_WITH_LETTERS})(?![^\W_])(?![-/.:]\d)",
+        rf"(?=[A-Z\d])(?<![^\W_])(?!(?:{words})(?![A-Z\d]))(?:{_FORMS[kind]}|{_IN_GROUPS}|{_WITH_LETTERS})(?![^\W_]){_END_IN_HEADER}",
         "en",
         measure=_length_of_record if kind == "MEDICALRECORD" else _length_of_national,
         after=rf"\b(?:{words}){_SIGN}",

@@ -69,6 +69,8 @@ def test_check_digit_of_a_card():
     "RAMQ [1234 5678]",
     "UHID: [APJ1.0001234567]",
     "MRD No: [45/2019/1234]",
+    "UHID NO: [APJ1.0001234567] / 45 M",
+    "PHN [9123 456 789] / 45 yrs",
     "CR No [12345/2020]",
     "DOB: [3 Apr 60], 10:30",
     "DOB: [Apr 3 60]",
