@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import HasMethods, unfitted_if_failed
 from ..sequences import TokenSequences, check_sequences
 from .held_out import check_no_threshold, fit_on, training_data
+from .label_lines import labels_above
 from .marginals import MarginalTagger, PhiMarginals, marginal_parts
-
-_LONGEST_LABEL = 7  # tokens with the colon
-_SIGNS = "/.'-&#()"
 
 
 class LabelLineTagger(MarginalTagger, BaseEstimator):
@@ -98,7 +96,7 @@ class LabelLineTagger(MarginalTagger, BaseEstimator):
         """Yield the marginals of the sentences, some thousand tokens at a time."""
         check_is_fitted(self)
         X = check_sequences(X)
-        labels = labels_above(X)
+        labels = list(labels_above(X)) if isinstance(X, TokenSequences) else []
         if not any(labels):
             yield from marginal_parts(self.estimator_, X, self._labels)
             return
@@ -113,31 +111,3 @@ class LabelLineTagger(MarginalTagger, BaseEstimator):
             is_kept = place >= np.repeat(n_before, np.diff(part.offsets))
             offsets = np.concatenate([[0], np.cumsum(np.diff(part.offsets) - n_before)])
             yield PhiMarginals(self._labels, part.data[is_kept], offsets)
-
-
-def labels_above(sentences: Any) -> list[list[str]]:
-    """For each sentence, the tokens of the label on the line before; empty without one.
-
-    Examples
-    --------
-    >>> rows = TokenSequences.from_rows([["Seen", "by", ":"], ["Roe"], ["Well"]]).with_documents([0, 0, 0])
-    >>> labels_above(rows)
-    [[], ['Seen', 'by', ':'], []]
-    """
-    none: list[list[str]] = [[] for _ in range(len(sentences))]
-    if not isinstance(sentences, TokenSequences) or sentences.documents is None:
-        return none
-    before: list[str] = []
-    last = None
-    for number, (document, row) in enumerate(zip(sentences.documents, sentences, strict=True)):
-        # Below a label without a value stands the next label.
-        if document == last and _is_label(before) and row and row[-1] != ":":
-            none[number] = before
-        before, last = list(row), document
-    return none
-
-
-def _is_label(row: Sequence[str]) -> bool:
-    if not 1 < len(row) <= _LONGEST_LABEL or row[-1] != ":" or not row[0][:1].isupper():
-        return False
-    return all(token.isalpha() or token in _SIGNS for token in row[:-1])

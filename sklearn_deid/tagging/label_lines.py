@@ -1,4 +1,4 @@
-"""Values whose label is on the line before, as in forms: "MRN:" above "123456"."""
+"""Values whose label is on the line before, as in forms: "MRN:" above "123456", and "Attending:" above a name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from .rules import SentenceText, rebuild_sentence
 # Tokens of a line with a label, tokens of a value and of the unit behind it, and tokens before the first digit.
 _LONGEST_LABEL, _LONGEST_VALUE, _BEFORE_DIGIT = 8, 24, 3
 _SIGNS_BEHIND_LABELS = frozenset(":.#=)-")
+# Tokens of a label with a colon, and signs inside of it.
+_LONGEST_WITH_COLON, _SIGNS_IN_LABELS = 7, frozenset("/.'-&#()")
 
 
 def labels_before(sentences: TokenSequences) -> Iterator[list[str]]:
@@ -25,15 +27,41 @@ def labels_before(sentences: TokenSequences) -> Iterator[list[str]]:
     >>> list(labels_before(rows))
     [[], ['Age', ':'], []]
     """
-    if sentences.documents is None:
-        yield from repeat([], len(sentences))
-        return
+    for before, row in _with_lines_before(sentences):
+        has_number = any(any(map(str.isdigit, token)) for token in row[:_BEFORE_DIGIT])
+        yield before if has_number and _may_be_label(before) else []
+
+
+def labels_above(sentences: TokenSequences) -> Iterator[list[str]]:
+    """For each sentence, the tokens of the line before, if it begins with a capital and ends in a colon.
+
+    A line that itself ends in a colon is the next label. Without the documents of the sentences, and for all other
+    sentences, the list is empty.
+
+    Examples
+    --------
+    >>> rows = TokenSequences.from_rows([["Seen", "by", ":"], ["Roe"], ["Well"]]).with_documents([0, 0, 0])
+    >>> list(labels_above(rows))
+    [[], ['Seen', 'by', ':'], []]
+    """
+    for before, row in _with_lines_before(sentences):
+        yield before if row and row[-1] != ":" and _ends_in_colon(before) else []
+
+
+def _with_lines_before(sentences: TokenSequences) -> Iterator[tuple[list[str], list[str]]]:
+    """Line before each sentence in its document, empty without one, and the sentence."""
     before: list[str] = []
     last = None
-    for document, row in zip(sentences.documents, sentences, strict=True):
-        has_number = any(any(map(str.isdigit, token)) for token in row[:_BEFORE_DIGIT])
-        yield before if document == last and has_number and _may_be_label(before) else []
+    documents = repeat(None, len(sentences)) if sentences.documents is None else sentences.documents
+    for document, row in zip(documents, sentences, strict=True):
+        yield before if document is not None and document == last else [], row
         before, last = row, document
+
+
+def _ends_in_colon(row: Sequence[str]) -> bool:
+    if not 1 < len(row) <= _LONGEST_WITH_COLON or row[-1] != ":" or not row[0][:1].isupper():
+        return False
+    return all(token.isalpha() or token in _SIGNS_IN_LABELS for token in row[:-1])
 
 
 def _may_be_label(row: Sequence[str]) -> bool:
