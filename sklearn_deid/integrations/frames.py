@@ -26,6 +26,7 @@ from ..text.column_names import (
     strings_inside,
 )
 from ..text.row_copies import RowCopies
+from ..text.word_counts import count_words
 from .deidentifiers import as_deidentifier
 
 #: Description of the problem of a frame whose index repeats its texts.
@@ -292,7 +293,7 @@ def index_has_text(index: Any, texts: Iterable[tuple[int, Any]]) -> bool:
     copies.add_copied(label for level in levels for label in level)
     for row, text in texts if levels else ():
         if isinstance(text, str):
-            if (text in labels and len(text.split()) > 1) or repeats(text, [level[row] for level in levels]):
+            if (text in labels and count_words(text) > 1) or repeats(text, [level[row] for level in levels]):
                 return True
             copies.add(True, [text])
     return copies.repeated() is not None

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from .word_counts import count_words
+
 _PANDAS = b"pandas"
 # Polars lists all values of an enumeration, also those that no row has. Without the list, it reads categories.
 _ENUMERATION = b"_PL_ENUM_VALUES"
@@ -116,7 +118,7 @@ def _has_blank(value: Any) -> bool:
         return any(_has_blank(key) or _has_blank(inner) for key, inner in value.items())
     if isinstance(value, list):
         return any(map(_has_blank, value))
-    return isinstance(value, str) and len(value.split()) > 1
+    return isinstance(value, str) and count_words(value) > 1
 
 
 def _loaded(value: bytes) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .normalization import normalize
+from .word_counts import count_words
 
 # Greek and Cyrillic letters that look like Latin letters.
 _LOOKS_LIKE = str.maketrans(
@@ -111,9 +112,20 @@ def long_texts(values: Iterable[Any], n_words: int) -> Iterator[str]:
         # Most values end here.
         if isinstance(part, (str, *_BYTES)) and len(part) >= shortest:
             for text in _with_json(part):
-                words = text.casefold().split()
-                if len(words) >= n_words:
-                    yield " ".join(words)
+                if (folded := folded_text(text, n_words)) is not None:
+                    yield folded
+
+
+def folded_text(text: str, n_words: int) -> str | None:
+    """Text with small letters and single blanks; None for a text of fewer words, as `count_words` counts.
+
+    Examples
+    --------
+    >>> folded_text("Seen  TODAY\\n", 2), folded_text("Seen", 2)
+    ('seen today', None)
+    """
+    words = text.casefold().split()
+    return " ".join(words) if len(words) >= n_words or count_words(text) >= n_words else None
 
 
 def decoded(value: Any) -> str | None:
@@ -159,10 +171,10 @@ def named_text(names: Iterable[Any], texts: Iterable[tuple[str, Any]]) -> str | 
     'note'
     """
     folded = (" ".join(name.casefold().split()) for name in strings_inside(names))
-    wide = [name for name in folded if name.count(" ") >= _FEWEST_WORDS - 1]
+    wide = [name for name in folded if count_words(name) >= _FEWEST_WORDS]
     for column, text in texts if wide else ():
-        if isinstance(text, str) and len(words := text.casefold().split()) >= _FEWEST_WORDS:
-            if any(" ".join(words) in name for name in wide):
+        if isinstance(text, str) and (whole := folded_text(text, _FEWEST_WORDS)) is not None:
+            if any(whole in name for name in wide):
                 return column
     return None
 
@@ -182,7 +194,11 @@ def _is_short(value: Any) -> bool:
 def _is_of(words: Sequence[str], value: Any) -> bool:
     """Whether a text consists of these words or shares a part with them, or is JSON with such a text."""
     texts = (text.casefold().split() for text in _with_json(value))
-    return any((len(words) >= _FEWEST_WORDS and words == other) or _share(words, other) for other in texts)
+    return any((words == other and _is_long(words)) or _share(words, other) for other in texts)
+
+
+def _is_long(words: Sequence[str]) -> bool:
+    return len(words) >= _FEWEST_WORDS or count_words(" ".join(words)) >= _FEWEST_WORDS
 
 
 def _with_json(value: Any) -> Iterator[str]:
@@ -224,8 +240,10 @@ def _parts(values: Iterable[Any]) -> Iterator[Any]:
             left += items
             if len(items) >= _FEWEST_WORDS and all(map(_is_token, items)):
                 # Tokens of a text are too short to be found one by one. A list of diagnoses has longer items.
-                words = (item if isinstance(item, str) else item.decode("utf-8", "replace") for item in items)
-                left.append(" ".join(words))
+                words = [item if isinstance(item, str) else item.decode("utf-8", "replace") for item in items]
+                left.append(joined := " ".join(words))
+                if not joined.isascii():
+                    left.append("".join(words))  # of a script without spaces
 
 
 def _is_token(value: Any) -> bool:
@@ -248,7 +266,7 @@ def has_words(value: Any) -> bool:
     >>> has_words({"codes": ["A1", {"display": "seen today"}]}), has_words(["A1", 3])
     (True, False)
     """
-    return any(isinstance(part, str) and len(part.split()) > 1 for part in _parts([value]))
+    return any(isinstance(part, str) and count_words(part) > 1 for part in _parts([value]))
 
 
 def strings_inside(values: Iterable[Any]) -> Iterator[str]:

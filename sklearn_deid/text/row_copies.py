@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .column_names import decoded, long_texts
+from .column_names import decoded, folded_text, long_texts
 
 # Shorter texts, such as descriptions of codes, are equal in several rows by chance.
 _FEWEST_WORDS = 12
@@ -20,7 +20,7 @@ class RowCopies:
 
     Whole texts of at least twelve words are compared, without regard to case and repeated blanks. The copied values
     also include the texts inside of lists, objects and JSON. A text that occurs twice in the columns of texts is no
-    copy.
+    copy. `count_words` counts the words, also of scripts without spaces.
 
     The object holds a hash of 8 bytes for each text, and for each copied value of twelve words, so that the chunks of a
     large table can be compared one after the other.
@@ -50,9 +50,8 @@ class RowCopies:
         new = self._new_texts.setdefault(column, array("Q"))
         for value in texts:
             text = decoded(value)
-            words = text.casefold().split() if text is not None else ()
-            if len(words) >= _FEWEST_WORDS:
-                new.append(_hash(" ".join(words)))
+            if text is not None and (folded := folded_text(text, _FEWEST_WORDS)) is not None:
+                new.append(_hash(folded))
 
     def add_copied(self, values: Iterable[Any]) -> None:
         """Add values that are copied, of any type."""

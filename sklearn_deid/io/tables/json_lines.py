@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
@@ -71,8 +71,7 @@ class JsonLinesTable:
         # For each text column: keys of the lines that have it. Then lines that lack a column.
         self._known_keys: dict[str, set[str]] = {name: {*columns.texts, *columns.optional} for name in columns.texts}
         self._lacking: list[tuple[int, str, dict[str, Any]]] = []
-        # Texts by column, and copied values, of the lines of a chunk.
-        self._values: dict[int, tuple[dict[str, Any], list[Any]]] = {}
+        self._contents: dict[int, dict[str, Any]] = {}  # of the lines of a chunk
         self._copies = RowCopies()
 
     def chunks(self) -> Iterator[TableChunk]:
@@ -106,20 +105,18 @@ class JsonLinesTable:
         CorpusFormatError
             If the line must be left out.
         """
+        self._contents[number] = content
         row_id, patient_id = self.columns.identifiers(content)
         for name in self.columns.keys():
             if name not in content:
                 self._check_alike(name, content)
-        found, copied = [], []
+        found, copied = [], self._copied(content)
         for name in (*self.columns.texts, *self.columns.optional):
             place = find_member(line, name)
             self._check_alike(name, content)
-            unnamed = {key: value for key, value in content.items() if key not in self._named()}
-            others = list(unnamed.values())
+            others = [value for key, value in content.items() if key not in self._named()]
             if any(is_alike(key, name) for key in names_inside(others)):
                 raise SourceLocation(str(self.path)).error(INSIDE.format(name))
-            # Keys and identifiers are copied, too, and messages show identifiers.
-            copied = [*unnamed, *others, *(content.get(key) for key in self.columns.keys())]
             if repeats(content.get(name), copied):
                 raise SourceLocation(str(self.path)).error(REPEATED.format(name))
             if place is None or place.value in (None, ""):
@@ -132,8 +129,12 @@ class JsonLinesTable:
             # A list or a number under the key is no text: the cell is withheld.
             cell = Cell(number, name, place.value, row_id, patient_id)
             found.append(TextField(cell, lambda text, place=place: [(place, text)]))  # type: ignore[misc]
-        self._values[number] = {field.cell.column: field.cell.text for field in found}, copied
         return found
+
+    def _copied(self, content: dict[str, Any]) -> list[Any]:
+        """Keys and values that nobody has named, and identifiers, which messages show, too."""
+        unnamed = {key: value for key, value in content.items() if key not in self._named()}
+        return [*unnamed, *unnamed.values(), *(content.get(key) for key in self.columns.keys())]
 
     def _rows(self, stream: BinaryIO) -> Iterator[bytes]:
         while line := stream.readline(_LONGEST_LINE + 1):
@@ -176,7 +177,7 @@ class JsonLinesTable:
         problems = []
         self._n_without = 0
         self._lacking.clear()
-        self._values.clear()
+        self._contents.clear()
         for number, line in enumerate(lines, start=before + 1):
             problem = None
             try:
@@ -207,13 +208,14 @@ class JsonLinesTable:
             n_without=self._n_without,
         )
 
-    def _check_copies(self, kept: Iterable[int]) -> None:
-        """Compare the lines that are written with each other, and with those of earlier chunks."""
-        for number in kept:
-            texts, copied = self._values.get(number, ({}, []))
-            for name, text in texts.items():
-                self._copies.add(name, [text])
-            self._copies.add_copied(copied)
+    def _check_copies(self, kept: Container[int]) -> None:
+        """Compare what is copied from the lines that are written with the texts of all lines, also of those that are
+        left out.
+        """
+        for number, content in self._contents.items():
+            for name in (*self.columns.texts, *self.columns.optional):
+                self._copies.add(name, [content.get(name)])
+            self._copies.add_copied(self._copied(content) if number in kept else ())
         self.columns.check_copies(self._copies, str(self.path))
 
     def _unread(self) -> list[int]:

@@ -499,6 +499,34 @@ def test_lines_that_are_left_out_are_no_copies(tmp_path):
     assert rows_of(output) == [rows[1], rows[3]]
 
 
+def test_a_copy_of_the_text_of_a_line_that_is_left_out_is_refused(tmp_path):
+    """A line that was left out for a copy of its own text could leave in the next line, as the note before."""
+    rows = [{"text": visit(0), "raw": visit(0)}, {"text": visit(1), "before": visit(0)}]
+    path = written(tmp_path / "notes.jsonl", rows)
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'text'"):
+        change(open_table(path, tmp_path / "out.jsonl", Columns(("text",))), tmp_path / "out.jsonl", str)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    "note",
+    ["".join(map(chr, range(0x738B, 0x73A3))), "".join(map(chr, range(0x3041, 0x3059))), "\u0e19\u0e32" * 24],
+    ids=["ideographs", "kana", "Thai"],
+)
+def test_words_of_scripts_without_spaces_count(tmp_path, kind, note):
+    """Notes of Chinese, Japanese and Thai count as one word between blanks: copies of the note of another row were
+    written, and lines of JSON whose key of the text is misspelt."""
+    path, output = tmp_path / f"notes.{kind}", tmp_path / f"out.{kind}"
+    written(path, [{"text": note, "before": "-"}, {"text": "a", "before": note}])
+    with pytest.raises(CorpusFormatError, match="repeats a text of the column 'text'"):
+        change(open_table(path, output, Columns(("text",))), output, str)
+    assert repeats(note[:20], [note[:20]]) and repeats(note * 2, [list(note * 2)]) and not repeats(note[:8], [note[:8]])
+    if kind == "jsonl":
+        written(path, [{"text": "a", "ward": note[:2]}, {"ward": note[:2]}, {"txet": note[:8]}])
+        (chunk,) = change(open_table(path, output, Columns(("text",))), output, str)
+        assert [place for place, _ in chunk.problems] == ["row 3"]
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_header_that_holds_a_text_is_refused(tmp_path, kind):
     """A table of indicators has a column for each text. Its header was copied, at exit code 0."""
