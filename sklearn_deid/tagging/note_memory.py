@@ -17,7 +17,7 @@ from .marginals import PhiMarginals, in_columns, labels_in
 
 # Words with fewer letters are articles, units and parts of abbreviations, which are PHI at one place and not at others.
 _FEWEST_LETTERS = 3
-# Strength of the counts: fitted to held-out notes (docs/architecture.md).
+# Strength of the counts: fitted to held-out notes (docs/measurements/note_memory.md).
 _STRENGTH = 1.3
 # Number of words of other labels that are added to the counts of each label: a label with few repeated words is assumed
 # to be as reliable as all labels together.

@@ -2,7 +2,7 @@
 
 With swapped spans, the network reads the same names in other sentences and other names in the same sentences, and must
 learn from the context. The other span comes from the training sentences or is invented (`invented_spans`). On MEDDOCAN,
-span swapping raises F1 more than any change of the architecture (see docs/architecture.md).
+span swapping raises F1 more than any change of the architecture (see docs/measurements/default_tagger.md).
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _LARGEST_SCORE = 1e12
 # max_epochs="auto": at least _EPOCHS epochs. Small data sets need more epochs to reach _FEWEST_BATCHES batches.
 _EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 # With a `NoteAugmenter`, the network must also learn what other casings and errors look like. 200 generated notes, seed
-# 0: strict F1 92.9 with 2,000 batches, 94.4 with 3,000, 93.9 with 2,000 and no augmenter (docs/architecture.md).
+# 0: strict F1 92.9 with 2,000 batches, 94.4 with 3,000, 93.9 with 2,000 and no augmenter.
 _FEWEST_AUGMENTED = 3000
 # Share of the epochs that read altered copies. The last epochs, with small learning rates, read the notes as they are.
 _COPIED_EPOCHS = 0.8
@@ -40,7 +40,7 @@ _COPIED_EPOCHS = 0.8
 # vectors knows the labels and the kind of the notes; a model that the user names may know neither.
 _EPOCHS_FROM_TAGGER, RATE_FROM_TAGGER, _RATE_FROM_MODEL = 20, 0.3, 0.6
 # Ten short notes are a single batch, of which 20 epochs learn less than 100: ASQ-PHI, draws 3 to 7, strict F1 87.8 and
-# 88.7; 25 notes 90.6 with 20 epochs, 91.1 with 60 (docs/architecture.md).
+# 88.7; 25 notes 90.6 with 20 epochs, 91.1 with 60 (docs/measurements/few_notes.md).
 _FEWEST_FROM_MODEL = 200
 
 

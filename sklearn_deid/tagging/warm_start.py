@@ -27,7 +27,7 @@ from .shipped_models import STARTERS, starter_folder
 #: Amount by which the score of "O" is lowered after a training from a model of the package. Such models are shipped
 #: with lower scores of "O", which a training on few notes does not have. With the lower score, 98.3 instead of 97.0 %
 #: of the PHI words of generated notes are found after 20 of them, at equal strict F1, and 89.4 instead of 83.9 % of the
-#: PHI of German letters after 12 of them (five folds, seed 1; docs/architecture.md).
+#: PHI of German letters after 12 of them (five folds, seed 1; docs/measurements/few_notes.md).
 STARTER_BIAS = 1.0
 # IOB2 prefixes of the first token and of the last token of a span, where BIOES has other prefixes.
 _IN_IOB2 = {"S": "B", "E": "I"}

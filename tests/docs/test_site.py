@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from functools import cache
 
 import pytest
 
@@ -14,8 +15,28 @@ DOCS = ROOT / "docs"
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+        path = page.parent / target if target else page
+        assert path.exists(), target
+        assert not anchor or path.suffix != ".md" or anchor in anchors(path), f"{target}#{anchor}"
+
+
+@cache
+def anchors(page):
+    """Anchors of the headings of a page, as MyST and code hosts make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = [re.sub(r"[`*]|\]\([^)]*\)", "", title) for title in re.findall(r"^#{1,3} (.+)$", text, re.MULTILINE)]
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def test_decisions_are_short_and_their_tables_elsewhere():
+    """The page on architecture is read as a whole: tables of variants and long reports are in docs/measurements."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    decisions = re.findall(r"^- \*\*.*?(?=^- \*\*|^#|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert len(decisions) > 100
+    assert [decision for decision in decisions if len(decision) > 900] == []
+    large = [page.name for page in (DOCS / "measurements").glob("*.md") if page.stat().st_size > 25_000]
+    assert large == [], "divide the page by subject"
 
 
 def toctree_entries(page):
