@@ -103,11 +103,6 @@ def _last_day_length(text: str) -> int:
     return len(text) * (1 <= int(text[-2:].strip("- \x1f\t\n")) <= 31)
 
 
-def _day_first_length(text: str) -> int:
-    """Length of a date that begins with its day, if the day is between 1 and 31."""
-    return len(text) * (1 <= int(re.split(r"\D", text)[0]) <= 31)
-
-
 def _first_day_length(text: str) -> int:
     """Length of a date whose first number is its day, if the day is between 1 and 31."""
     day = re.search(r"\d+", text)
@@ -231,6 +226,22 @@ def _in_words(language: str) -> Iterator[Rule]:
     yield from _in_figures(language)
 
 
+# "born April 3, 10 weeks early", but not "born April 3, 60, HR 80" and "born April 3, 60 w/ twin"
+_NO_YEAR_OF_BIRTH = (
+    r"[\s-]?(?:(?!(?:HR|MO)\b)(?i:years?|yrs?|yo|months?|mos?|weeks?|wks?|days?|hours?|hrs?|minutes?|mins?|am|pm|lbs?|oz|kg|cm"
+    r"|g|st|nd|rd|th|of)\b|[ywdh]\b(?!/)|%|\+\d)"
+)
+
+
+def _birth_in_words(name: str, cue: str, **more: Any) -> Rule:
+    """Rule for a date of birth with the name of a month and a year of two digits."""
+    day_month = rf"\d(?<!\d\d)\d?{_ORDINAL}(?:[\s-]|\s(?i:of)\s){MONTH}\.?"
+    month_day = rf"{_MONTH_START}{MONTH}(?:\.\s?|\s){_DAY}{_ORDINAL}"
+    pattern = rf"(?:{day_month}|{month_day})(?:,\s?|\s)\d\d(?![\d:/-]|\.\d)"
+    after, words = rf"\b(?i:{cue})[\s.:-]{{1,3}}", ("dob", "d.o.b", "birth", "born")
+    return _date(name, pattern, "en", priority=2, measure=_first_day_length, words=words, after=after, **more)
+
+
 DATE_RULES = (
     _date(
         "date-numeric",
@@ -253,18 +264,8 @@ DATE_RULES = (
         after=rf"\b(?i:{_BORN})".replace(" ", r"\s") + r"[\s.:]{1,3}",
     ),
     # "DOB: 3 Apr 60", "DOB: April 3, 60": elsewhere, the second number may be another one.
-    _date(
-        "date-of-birth-in-words",
-        rf"(?:\d(?<!\d\d)\d?{_ORDINAL}[\s-]{MONTH}\.?|{_MONTH_START}{MONTH}(?:\.\s?|\s){_DAY}{_ORDINAL}),?\s\d\d"
-        r"(?![\d:/-]|\.\d)",
-        "en",
-        priority=2,
-        measure=_first_day_length,
-        words=("dob", "d.o.b", "birth", "born"),
-        after=r"\b(?i:dob|d\.o\.b\.?|date\sof\sbirth|birth\s?date|born(?:\son)?)[\s.:-]{1,3}",
-        # "born April 3, 10 weeks early"
-        not_before=r"[\s-]?(?:(?i:years?|yrs?|yo|months?|mos?|weeks?|wks?|days?|hours?|hrs?|minutes?|mins?|am|pm)\b|[ywdh]\b|%)",
-    ),
+    _birth_in_words("date-of-birth-in-words", r"dob|d\.o\.b\.?|date\sof\sbirth|birth\s?date"),
+    _birth_in_words("date-born-in-words", r"born(?:\son)?", not_before=_NO_YEAR_OF_BIRTH),
     # "12/3-19" is 12 March.
     _date(
         "date-day-slash-month-nb",
@@ -305,7 +306,7 @@ DATE_RULES = (
     _date(
         "date-roman-month",
         rf"\d(?<!\d\d)(?<!\d[-./]\d)\d?\s?([./-])\s?(?:IX|IV|VI{{0,3}}|XI{{0,2}}|I{{1,3}})\s?\1\s?(?:{_YEAR}|\d\d){_END}",
-        measure=_day_first_length,
+        measure=_first_day_length,
         needs="IVX",
     ),
     _date(

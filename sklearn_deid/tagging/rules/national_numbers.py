@@ -20,12 +20,12 @@ _NUMBERED = {
 # Names of numbers in capitals, whose small letters are other words, and forms of the numbers in groups.
 _IN_CAPITALS = {
     "MEDICALRECORD": "UHID|UMRN|URN|UR(?=\\s?[:#])|MRD|CR(?=\\s(?:No|NO))|CHI",
-    "HEALTHPLAN": "PHN|OHIP|HCN|RAMQ|DVA|IHI|(?i:medicare)",
+    "HEALTHPLAN": "PHN|OHIP|HCN|RAMQ|IHI|(?i:medicare|health card)",
     "NATIONALID": "(?i:aadhaa?r)|SIN|PAN|TFN|PPSN?|NHI|SA ID|ID (?i:number|no)",
 }
 _STARTS = {
     "MEDICALRECORD": ("uhid", "umrn", "ur", "mrd", "cr", "chi"),
-    "HEALTHPLAN": ("phn", "ohip", "hcn", "ramq", "dva", "ihi", "medicare"),
+    "HEALTHPLAN": ("phn", "ohip", "hcn", "ramq", "ihi", "medicare", "health card"),
     "NATIONALID": ("aadha", "sin", "pan", "tfn", "pps", "nhi", "id"),
 }
 _FEWEST_DIGITS = 6
@@ -34,22 +34,21 @@ _NO_LETTERS = r"(?:BP|HR|RR|PR|WT|HT|PT|MD|DR|NP|RN|IV|PO|IM|ER|ED|OR|IN|IS|AT|B
 _IN_GROUPS = rf"(?:[A-Z]{{2}}\x1f?)?\d[\d -]{{4,17}}\d(?:(?!\x1f{_NO_LETTERS})\x1f?[A-Z]{{1,2}})?"
 # New Zealand, India and Quebec
 _WITH_LETTERS = (
-    r"[A-Z]{3}\x1f?\d\d(?:\d\d|\x1f?[A-Z]{2})|[A-Z]{5}[ \x1f]?\d{4}[ \x1f]?[A-Z]|[A-Z]{4}[ \x1f]?\d{4} ?\d{4}"
+    r"[A-Z]{3}\x1f?\d\d(?:\d\d|\x1f?[A-Z]{2})|[A-Z]{5}[ \x1f]?\d{4}[ \x1f]?[A-Z]|[A-Z]{4}[ \x1f-]?\d{4}[ -]?\d{4}"
 )
 # In the header of a note, an age may follow behind a slash: "UHID 123456 / 45 M".
-_END_IN_HEADER = r"(?![-.:]\d|/(?!\d{1,3}[ \x1f]?(?:[MF]|(?i:y|yo|yrs?|years?))(?![^\W_]))\d)"
+_AGE = r"\d{1,3}[ \x1f]?(?:[MF]|(?i:y|yo|yrs?|years?))(?![^\W_])"
+_END_IN_HEADER = rf"(?![-.:]\d|/(?!{_AGE})\d)"
 # Further forms behind the names of a kind.
 _FORMS = {
-    # Letters of a number of Ontario, the number of a person on an Australian card, and numbers of veterans: "VX 123456"
-    "HEALTHPLAN": (
-        rf"(?:\d[ -]?){{10}}\x1f?(?!{_NO_LETTERS})[A-Z]{{2}}|\d{{4}}[ -]?\d{{5}}[ -]?\d ?/ ?\d"
-        r"|[NQSTVW][A-Z]{0,3}[ \x1f]?(?!(?:19|20)\d\d(?!\d))\d{4,6}(?:\x1f?[A-Z])?"
-    ),
+    # Letters of a number of Ontario, and the number of a person on an Australian card
+    "HEALTHPLAN": rf"(?:\d[ -]?){{10}}\x1f?(?!{_NO_LETTERS})[A-Z]{{2}}|\d{{4}}[ -]?\d{{5}}[ -]?\d ?/ ?\d",
     # Ireland
     "NATIONALID": r"\d{7}[ \x1f]?[A-W][A-ITWX]?",
-    # "UHID: APJ1.0001234567"; "MRD No: 45/2019/1234", but "MRD 01/2019" is a residual disease.
+    # "UHID: APJ1.0001234567"; "UHID 1234567/1"; "MRD No: 45/2019/1234", but "MRD 01/2019" is a residual disease.
     "MEDICALRECORD": (
-        r"[A-Z]{2,4}\x1f?\d{1,2}\.\d{5,10}|(?:(?<=[:#oO])|(?<=[:#oO.]\s)|(?<=ber\s))"
+        rf"[A-Z]{{2,4}}\x1f?\d{{1,2}}\.\d{{5,10}}|\d{{6,10}}/(?!{_AGE})\d{{1,8}}(?!/)|"
+        r"(?:(?<=[:#oO])|(?<=[:#oO.]\s)|(?<=ber\s))"
         r"(?:[A-Z]{1,4}/)?\d{1,7}(?:/\d{2,8}){1,2}(?!/)"
     ),
 }
@@ -130,6 +129,15 @@ def _length_of_plate(text: str) -> int:
 NATIONAL_RULES = (
     *(_numbered(*row) for row in _NUMBERED.items()),
     *(_in_capitals(*row) for row in _IN_CAPITALS.items()),
+    # Australian veterans: "VX 12345"
+    _number(
+        "veteran",
+        "HEALTHPLAN",
+        rf"[NQSTVW](?<!\w[NQSTVW])[A-Z]{{0,3}}[ \x1f]?(?!(?:19|20)\d\d(?!\d))\d{{4,6}}(?:\x1f?[A-Z])?{_END}",
+        "en",
+        after=rf"\bDVA{_SIGN}",
+        words=("dva",),
+    ),
     # Numbers of the British national insurance: "QQ 12 34 56 C"
     _number(
         "national-insurance", "NATIONALID", rf"[A-Z](?<!\w[A-Z])[A-Z][ \x1f]?\d\d ?\d\d ?\d\d[ \x1f]?[A-D]{_END}", "en"

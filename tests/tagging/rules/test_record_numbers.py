@@ -57,9 +57,17 @@ def test_check_digit_of_a_card():
     "home [01 496 0123]",
     "RAMQ [ABCD 1234 5678] seen",
     "RAMQ: [ABCD12345678]",
+    "RAMQ: [TREM 8001 0112] seen",
+    "RAMQ: [NOLA-8001-0112]",
+    "Health card number [1234 567 890] seen",
+    "health card: [1234 567 890 XY]",
+    "UHID: [1234567/1]",
+    "UHID [123456/2021] seen",
     "IHI [8003 6012 3456 7890]",
     "PAN: [ABCDE 1234 F],",
     "DVA: [VX 123456]",
+    "DVA no. [NX12345]",
+    "DVA: [N 1234] seen",
     "OHIP: [1234 567 890 XY]",
     "PPS No: [1234567 FA]",
     "Medicare no. [2123-45670-1/2]",
@@ -77,6 +85,12 @@ def test_check_digit_of_a_card():
     "DOB - [April 3, 60] seen",
     "birth date: [5 Mar 99].",
     "dob [3 apr 60] in",
+    "DOB: [3 Apr 60] HR 80",
+    "DOB: [Apr 3, 60] w/ son",
+    "D.O.B. [3 Apr 60] h/o HTN",
+    "DOB: [3 Apr 60] d 2",
+    "date of birth [1st of May 60].",
+    "born [April 3, 60] HR 80",
 ])  # fmt: skip
 def test_numbers_of_countries_behind_their_names(form):
     """Numbers in groups stayed, or their second half stayed, and so did the year of a birth date in words."""
@@ -93,3 +107,13 @@ def test_names_of_numbers_in_capitals_have_other_meanings():
     text = "Medicare 2023-2024 plan, medicare 2019 2020, PAN 2012 - 2015, PPS 60-50-40, PPS 70 60 50, Medicare 2023-24"
     assert find_phi(text, language="en") == []
     assert NoteDeidentifier(RuleTagger(language="en").fit([]), segmenter="rules").redact([text]) == [text]
+    text = "DVA of 12 mm, DVA T2 2010, DVA S 2019, health card: 2019-2024, UHID 120/80"
+    assert [span for span in find_phi(text, language="en") if span.label != "DATE"] == []
+
+
+@pytest.mark.parametrize(
+    "behind", [" weeks early", " w early", " HRS after", "+2 weeks", "th centile", " kg", " of her", ":30", " PM"]
+)
+def test_a_number_behind_a_day_of_birth_may_be_no_year(behind):
+    text = f"She was born on April 3, 10{behind}"
+    assert {text[span.start : span.end] for span in find_phi(text, language="en")} <= {"April 3"}
