@@ -172,8 +172,12 @@ class _Service:
         if not set(form.entities or ()) <= set(self._entities or PRESIDIO_ENTITIES.values()):
             raise RequestRefused(422, "An entity is not known. GET /supportedentities lists those of the model.")
         texts = form.text if isinstance(form.text, list) else [form.text]
-        results = [self._results(_checked(spans), form) for spans in await self._tag(texts)]
-        return _responses.JSONResponse(results if isinstance(form.text, list) else results[0])
+        found = self._counted(await self._tag(texts))
+        if not isinstance(form.text, list):
+            return _responses.JSONResponse(self._results(_checked(found[0]), form))
+        # The number of the text: the client could not tell which of its texts to leave out.
+        results = [self._results(_checked(spans, number), form) for number, spans in enumerate(found)]
+        return _responses.JSONResponse(results)
 
     async def anonymize(self, form: AnonymizeRequest) -> Any:
         spans = [GivenSpan(one.start, one.end, one.entity_type, one.score) for one in form.analyzer_results]
@@ -183,7 +187,8 @@ class _Service:
 
     async def redact(self, form: RedactRequest) -> Any:
         (found,) = await self._tag([form.text])
-        return _answer({"text": _checked(_redacted(form.text, found, form.mode))})
+        (text,) = self._counted([_redacted(form.text, found, form.mode)])
+        return _answer({"text": _checked(text)})
 
     async def batch(self, request: Request) -> Any:  # type: ignore[valid-type]
         return _LineStream(self._lines(request))
@@ -214,10 +219,13 @@ class _Service:
     async def _tag(self, texts: Sequence[str]) -> Any:
         found = await self._work(partial(self._tagger, list(texts)))
         # A program that calls a service sees no warning: a note unlike the training notes is withheld.
-        found = [NoteFailure(one.reason) if isinstance(one, UnlikeNote) else one for one in found]
-        n_failed = sum(isinstance(one, NoteFailure) for one in found)
-        self._metrics.notes(len(found) - n_failed, n_failed)
-        return found
+        return [NoteFailure(one.reason) if isinstance(one, UnlikeNote) else one for one in found]
+
+    def _counted(self, results: list[Any]) -> list[Any]:
+        """Results of notes, after they were counted in the metrics."""
+        n_failed = sum(isinstance(one, NoteFailure) for one in results)
+        self._metrics.notes(len(results) - n_failed, n_failed)
+        return results
 
     async def _work(self, function: Any) -> Any:
         """Result of the model's thread. The request is refused if too many requests wait, or after the time limit."""
@@ -301,11 +309,16 @@ class _Service:
             found = iter(await self._tag(texts))
         except RequestRefused as refused:  # the answer has begun: each line names the reason
             found = repeat(NoteFailure(refused.detail))
+        # Lines without a note and notes that the model has not read count as withheld: the status of a batch is always
+        # 200, so that only the metrics show that a client sends nothing that the service can read.
+        results = self._counted(
+            [
+                _redacted(note["text"], next(found), "label") if "text" in note else NoteFailure(_NO_NOTE)
+                for note in notes
+            ]
+        )
         lines = []
-        for note in notes:
-            result: Any = NoteFailure(_NO_NOTE)
-            if "text" in note:
-                result = _redacted(note["text"], next(found), "label")
+        for note, result in zip(notes, results, strict=True):
             answer = {"error": result.reason} if isinstance(result, NoteFailure) else {"text": result}
             lines.append(json.dumps({"id": note["id"], **answer}) + "\n")
         return "".join(lines)
@@ -343,10 +356,10 @@ class _LineStream(_Lines):
         await send({"type": "http.response.body", "body": b""})
 
 
-def _checked(found: Any) -> Any:
-    """Result of a note. The request is refused if the note was withheld."""
+def _checked(found: Any, number: int | None = None) -> Any:
+    """Result of a note. The request is refused if the note was withheld. ``number`` counts the texts of a list."""
     if isinstance(found, NoteFailure):
-        raise RequestRefused(422, found.reason)
+        raise RequestRefused(422, found.reason if number is None else f"{found.reason} [text {number} of the list]")
     return found
 
 

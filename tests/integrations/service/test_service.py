@@ -76,6 +76,14 @@ def test_analyze_has_the_form_of_presidio(rules):
     assert rules.get("/recognizers").json() == ["DeidRecognizer"]
 
 
+def test_a_list_of_texts_that_is_refused_names_the_text(rules):
+    """The client could not tell which of its texts to leave out."""
+    answer = rules.post("/analyze", json={"text": [TEXT, NAME + "\x00", "Fine."]})
+    assert (answer.status_code, NAME in answer.text) == (422, False)
+    assert answer.json()["error"].endswith("[text 1 of the list]")
+    assert "of the list" not in rules.post("/analyze", json={"text": NAME + "\x00"}).json()["error"]
+
+
 def test_anonymize_has_the_form_of_presidio(rules):
     spans = [{"start": 0, "end": 10, "score": 0.8, "entity_type": "PERSON"}]
     spans.append({"start": 20, "end": 35, "score": 0.9, "entity_type": "EMAIL_ADDRESS"})
@@ -505,6 +513,28 @@ def test_metrics_count_routes_and_not_paths(rules):
     rules.get(f"/{NAME}?text={NAME}")
     text = rules.get("/metrics").text
     assert NAME not in text and 'route="other",status="404"' in text
+
+
+def test_metrics_count_the_lines_of_a_batch_that_hold_no_note():
+    """A client that sent compressed lines got the status 200, and the metrics counted no withheld note."""
+    service = client()
+    answer = service.post("/v1/batch", content=b'\x1f\x8b\n{"id": 1, "text": "Fine."}\n{"id": 2, "note": "Fine."}')
+    assert ["error" in json.loads(line) for line in answer.text.splitlines()] == [True, False, True]
+    text = service.get("/metrics").text
+    assert 'result="done"} 1' in text and 'result="withheld"} 2' in text
+
+
+def test_metrics_count_a_note_that_cannot_be_rewritten_as_withheld(monkeypatch):
+    from sklearn_deid.integrations.service import app
+
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(app, "rewrite_note", fail)
+    service = client()
+    assert service.post("/redact", json={"text": "Fine."}).status_code == 422
+    text = service.get("/metrics").text
+    assert 'result="done"} 0' in text and 'result="withheld"} 1' in text
 
 
 def test_the_description_names_the_answers(rules):
