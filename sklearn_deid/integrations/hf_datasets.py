@@ -118,6 +118,7 @@ def corpus_from_dataset(dataset: Any) -> Corpus:
     CorpusFormatError
         If the data set has neither ``text`` and ``spans`` nor ``tokens`` and tags, if rows of a document are missing or
         name several patients, or if a row is invalid. The error gives the document and the offsets and holds no text.
+        Also if the data set has a transform (``with_transform``, ``set_transform``), which would not be applied.
 
     Examples
     --------
@@ -129,6 +130,9 @@ def corpus_from_dataset(dataset: Any) -> Corpus:
     columns = getattr(dataset, "column_names", None)
     if not isinstance(columns, list):
         raise TypeError(f"The data set must be a Dataset. Got {type(dataset).__name__} instead. Pass a single split.")
+    # The stored texts can be the raw notes whose redaction the transform returns.
+    if (getattr(dataset, "format", None) or {}).get("type") == "custom":
+        raise CorpusFormatError("The data set has a transform. Apply its function with 'map' instead.")
     # Formats such as "torch" would return tensors instead of lists.
     rows = dataset.with_format(None)
     if {"text", "spans"} <= set(columns):

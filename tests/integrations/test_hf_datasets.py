@@ -206,6 +206,16 @@ def test_a_broken_data_set_is_refused_without_text(case):
         error = error.__cause__ or error.__context__
 
 
+def test_a_data_set_with_a_transform_is_refused():
+    """The stored texts were read: the raw notes of a data set that returns their redaction."""
+    dataset = corpus_to_dataset([Document("n1", SECRET)])
+    redacted = dataset.with_transform(lambda rows: {**rows, "text": ["[NAME]"] * len(rows["text"])})
+    assert redacted[0]["text"] == "[NAME]"
+    with pytest.raises(CorpusFormatError, match="has a transform"):
+        corpus_from_dataset(redacted)
+    assert corpus_from_dataset(dataset.with_format("numpy"))[0].text == SECRET
+
+
 @pytest.mark.parametrize("document", [Document("n", "a\ud800"), Document("n", "a", meta={"a": (1,)})])
 def test_what_rows_cannot_hold_is_refused(document):
     with pytest.raises(CorpusFormatError, match="lone surrogate|JSON would change"):
