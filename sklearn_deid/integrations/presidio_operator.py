@@ -26,8 +26,9 @@ class SurrogateOperator(_operators.Operator):  # type: ignore[name-defined]
 
     Presidio passes an operator one entity at a time. Surrogates depend on the whole note: on the order of day and
     month, the town next to a postal code, and the other names of the patient. Therefore `surrogate_operators` draws the
-    surrogates of the text first, and the operator writes them. If the anonymizer passes another text or other entities,
-    the operator raises an error.
+    surrogates of the text first, and the operator writes them. If the anonymizer passes another entity than the next
+    one, the operator raises an error. The operator cannot distinguish two texts with the same entities, and would write
+    the surrogates of another patient. Make the operators of each text with `surrogate_operators`.
 
     Examples
     --------
