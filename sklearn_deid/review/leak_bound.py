@@ -163,10 +163,10 @@ def upper_bound(hits: float, n: float, confidence: float) -> float:
     >>> round(upper_bound(0, 59, 0.95), 3), upper_bound(3, 3, 0.95)
     (0.05, 1.0)
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     # Less than one case is not enough for any bound.
-    return 1.0 if hits >= n else float(beta.ppf(confidence, hits + 1, n - hits))
+    return 1.0 if hits >= n else float(betaincinv(hits + 1, n - hits, confidence))
 
 
 def _most(weights: np.ndarray, cases: np.ndarray, confidence: float) -> float:
@@ -189,8 +189,7 @@ def _most(weights: np.ndarray, cases: np.ndarray, confidence: float) -> float:
 
 def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, confidence: float) -> float:
     """Effective number of cases from the weighted counts of each patient."""
-    from scipy.stats import norm
-    from scipy.stats import t as student
+    from scipy.special import ndtri, stdtrit
 
     n_patients = len(n_cases)
     if share in (0.0, 1.0) or n_patients < 2:
@@ -201,7 +200,7 @@ def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, co
     # As for `Estimate.from_groups`: a variance that is estimated from few patients makes the trials fewer. At 0.5 both
     # quantiles are 0, and their ratio is smaller at higher levels.
     level = max(confidence, 0.75)
-    quantiles = float(norm.ppf(level) / student.ppf(level, n_patients - 1))
+    quantiles = float(ndtri(level) / stdtrit(n_patients - 1, level))
     return min(float(n), share * (1 - share) / variance * quantiles**2)
 
 

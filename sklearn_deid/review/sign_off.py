@@ -17,6 +17,7 @@ from ..surrogates.label_kinds import known_labels
 from ..text import BINARY, I2B2_2014, MEDDOCAN, Document, known_id, merge_spans
 from .leak_bound import LeakBound
 
+_RESULTS = ("notes_", "items_", "by_type_", "leaks_by_label_", "passed_", "more_notes_")
 # Text that `redact` writes for a span in each mode. "[X]" is a box that was ticked, and a row of asterisks is a line.
 _LABEL, _MASK = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]"), re.compile(r"(?<!\*)\*{3}(?!\*)")
 
@@ -144,7 +145,10 @@ class SignOff:
             for members, size in zip(strata.values(), sizes, strict=True)
             for place in rng.permutation(len(members))[:size]
         ]
+        self._forget()
         self.sample_ = [chosen[place] for place in rng.permutation(len(chosen))]
+        self._whole = {name: len(members) for name, members in strata.items()}
+        self._types = None if types is None else {doc_id: types[doc_id] for doc_id in chosen}
         return list(self.sample_)
 
     def assess(
@@ -163,10 +167,11 @@ class SignOff:
         read : sequence of Document
             All notes of the sample, redacted, with the leaks as spans. Spans that touch are one leak.
         n_release : int or mapping, optional
-            Number of notes of the release; with ``types``, the number of each type. By default, the bounds assume a
-            release that is much larger than the sample, with the same proportions of types.
+            Number of notes of the release; with ``types``, the number of each type. By default, the numbers of the
+            notes that `draw` had. Without a `draw`, the bounds assume a release that is much larger than the sample,
+            with the same proportions of types.
         types : mapping, optional
-            Type of each note, as in `draw`.
+            Type of each note. By default, the types of `draw`.
         patients : mapping, optional
             Patient of each note. By default, the patient id of the document; a note without an id counts as a patient
             of its own.
@@ -181,12 +186,15 @@ class SignOff:
         Raises
         ------
         DeidError
-            If no note was read, a note lacks a type or a number in ``hidden``, a note was read twice, or the notes are
-            not the notes that `draw` chose.
+            If no note was read, a note lacks a type or a number in ``hidden``, a note was read twice, or the notes,
+            their types or the numbers of notes differ from those of `draw`.
         """
+        # After an error, the bounds of an earlier reading would be taken for those of this one.
+        self._forget()
         if not read:
             raise DeidError("No note was read.")
         self._check_sample([note.doc_id for note in read])
+        types, n_release = self._as_drawn(types, n_release)
         uncounted = next((note.doc_id for note in read if hidden is not None and note.doc_id not in hidden), None)
         if uncounted is not None:
             raise DeidError("This note has no number in 'hidden'.", doc_id=uncounted)
@@ -200,11 +208,11 @@ class SignOff:
         named = [(known_id((patients or {}).get(n.doc_id)) or known_id(n.patient_id)) for n in notes]
         owners = np.array([owner or f"note {note.doc_id}" for owner, note in zip(named, notes, strict=True)])
         leaking = np.array([bool(note.spans) for note in notes], dtype=int)
-        self.notes_ = self._bound(leaking, ones, owners, weights)
+        items = self._item_bound(notes, owners, weights, hidden)
+        self.notes_, self.items_ = self._bound(leaking, ones, owners, weights), items
         if n_release is not None and len(notes) == sum(whole.values()):
             # All notes were read: the share is known.
             self.notes_ = replace(self.notes_, upper=self.notes_.share)
-        self.items_ = self._item_bound(notes, owners, weights, hidden)
         by_type = {} if types is None else strata
         self.by_type_ = {k: self._bound(leaking[rows], ones[rows], owners[rows]) for k, rows in by_type.items()}
         self.leaks_by_label_ = dict(sorted(Counter(span.label for note in notes for span in note.spans).items()))
@@ -246,6 +254,31 @@ class SignOff:
         if other:
             raise DeidError("The notes that were read are not the sample; this is the first.", doc_id=min(other))
 
+    def _as_drawn(self, types: Any, n_release: Any) -> tuple[Any, Any]:
+        """Types and numbers of notes, which after a draw are those of the draw."""
+        if not hasattr(self, "_whole"):
+            return types, n_release
+        drawn, total = self._types, sum(self._whole.values())
+        # With other types, notes of a rare type, which are drawn more often, would count as notes of a frequent type.
+        types = drawn if types is None else types
+        other = next((doc_id for doc_id in drawn or () if types.get(doc_id) != drawn[doc_id]), None)
+        if other is not None:
+            raise DeidError("The type of this note differs from its type in 'draw'.", doc_id=other)
+        if n_release is None:
+            # After a draw without types, the number of notes of each type is not known.
+            return types, (total if types is None else None) if drawn is None else self._whole
+        by_type = isinstance(n_release, Mapping)
+        # With the number of notes that were read, the share of leaks in the sample would count as the bound.
+        if (sum(n_release.values()) if by_type else n_release) != total or (
+            by_type and drawn is not None and n_release != self._whole
+        ):
+            raise ValueError("The 'n_release' parameter differs from the numbers of notes in 'draw'.")
+        return types, n_release
+
+    def _forget(self) -> None:
+        for name in _RESULTS:
+            self.__dict__.pop(name, None)
+
     def _bound(self, leaks: Any, cases: Any, patients: Any, weights: Any = None) -> LeakBound:
         return LeakBound.from_notes(leaks, cases, patients, weights, self.confidence)
 
@@ -262,12 +295,14 @@ class SignOff:
     def _more(self, more_leaks: bool, n_read: int, left: float) -> int | None:
         if self.passed_:
             return 0
-        needed = self.notes_.cases_needed(self.target, more_leaks=more_leaks)
+        found = self.notes_
+        needed = found.cases_needed(self.target, more_leaks=more_leaks)
         # Further notes bring as many effective cases per note as the notes that were read.
-        more = needed * n_read / self.notes_.n_effective - n_read
+        more = needed * n_read / found.n_effective - n_read
         if more > left:
             # After reading all remaining notes, the share is known.
-            return int(left) if self.notes_.share <= self.target else None
+            share = found.share if more_leaks else found.n_leaks / (n_read + left)
+            return int(left) if share <= self.target else None
         return None if math.isinf(more) else max(1, math.ceil(more))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -311,3 +312,68 @@ def test_numbers_of_the_record_are_not_broken_over_lines(page, tmp_path, width):
         assert right <= width
     finally:
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def drawn_with_types(n_small=60, n_large=1000):
+    """Sign-off, types, numbers of notes and reading: all notes of a large type leak, and no type of one note."""
+    types = {**{f"n{n:04}": "large" for n in range(n_large)}, **{f"s{n}": f"small {n}" for n in range(n_small)}}
+    sign_off = SignOff(n_small + 40, random_state=1)
+    chosen = sign_off.draw(types, types)
+    read = [Document(name, "Ann", (Span(0, 3, "PATIENT"),) if name[0] == "n" else ()) for name in chosen]
+    return sign_off, types, Counter(types.values()), read
+
+
+def test_a_reading_has_the_types_and_numbers_of_its_draw():
+    """Without them, 40 leaking notes of the large type and 60 types of one note gave a share of 40 %, not of 94 %."""
+    sign_off, types, sizes, read = drawn_with_types()
+    found = sign_off.assess(read)
+    assert found.notes_ == sign_off.assess(read, types=types, n_release=sizes).notes_
+    assert found.notes_.share == pytest.approx(1000 / 1060) and found.notes_.upper > 1000 / 1060
+    assert found.by_type_["large"].n == 40
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (lambda types, sizes: {"types": {**types, "s1": "large"}}, "differs from its type in 'draw'"),
+        (lambda types, sizes: {"types": {}}, "differs from its type in 'draw'"),
+        (lambda types, sizes: {"n_release": {**sizes, "large": 40}}, "differs from the numbers"),
+        (lambda types, sizes: {"n_release": {**sizes, "large": 999, "small 1": 2}}, "differs from the numbers"),
+        (lambda types, sizes: {"n_release": 100}, "differs from the numbers"),
+    ],
+)
+def test_other_types_or_numbers_than_those_of_the_draw_are_refused(changed, message):
+    """With the number of the notes that were read, the bound was the share of leaks in the sample."""
+    sign_off, types, sizes, read = drawn_with_types()
+    sign_off.assess(read)
+    with pytest.raises((ValueError, DeidError), match=message):
+        sign_off.assess(read, **changed(types, sizes))
+    assert not hasattr(sign_off, "notes_") and not hasattr(sign_off, "passed_")
+
+
+def test_a_number_that_is_not_the_number_of_the_draw_is_refused():
+    sign_off = SignOff(20)
+    read = [note(int(doc_id[1:])) for doc_id in sign_off.draw([f"n{number:03}" for number in range(99)])]
+    for n_release in (20, 98, {"all": 20}):
+        with pytest.raises(ValueError, match="differs from the numbers of notes in 'draw'"):
+            sign_off.assess(read, n_release=n_release)
+    # Types that became known after the draw have unknown numbers.
+    types = {one.doc_id: place % 2 for place, one in enumerate(read)}
+    assert sign_off.assess(read).notes_ == sign_off.assess(read, types=types).notes_
+    assert sign_off.assess(read, types=types, n_release={0: 40, 1: 59}).by_type_[0].n == 10
+
+
+def test_a_new_draw_has_no_bound_of_the_earlier_sample():
+    sign_off = SignOff(20).assess([note(number) for number in range(20)])
+    sign_off.draw([f"n{number:03}" for number in range(99)])
+    assert repr(sign_off) == "SignOff(n_notes=20, nothing read)" and not hasattr(sign_off, "passed_")
+
+
+def test_all_remaining_notes_without_a_leak_can_reach_the_target():
+    """10 of 60 notes leaked, and 10 of 300 are fewer than 5 %, but the record stated that no number suffices."""
+    found = SignOff(60).assess([note(number, int(number < 10)) for number in range(60)], n_release=300)
+    assert found.more_notes_ == {"no_more_leaks": 240, "same_share": None}
+    rest = SignOff(300).assess([note(number, int(number < 10)) for number in range(300)], n_release=300)
+    assert rest.passed_
+    more = SignOff(60).assess([note(number, int(number < 10)) for number in range(60)], n_release=190)
+    assert more.more_notes_ == {"no_more_leaks": None, "same_share": None}, "10 of 190 are more than 5 %"
