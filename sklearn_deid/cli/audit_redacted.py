@@ -8,11 +8,14 @@ from pathlib import Path
 
 from .._atomic import write_file
 from ..exceptions import DataNotFoundError, DeidError
+from ..io import FORMATS
 from .annotating import load_deidentifier
 from .counting import counted
 from .failures import DONE, SOME_WITHHELD
 from .note_source import NoteSource
 from .notes_table import notes_table
+
+_WRITTEN = FORMATS["text"].suffixes + FORMATS["jsonl"].suffixes
 
 
 def add_redacted_options(parser: argparse.ArgumentParser) -> None:
@@ -37,10 +40,10 @@ def run_redacted(arguments: argparse.Namespace) -> int:
     if arguments.verify is not None or arguments.fail_under is not None:
         # Exit code 0 would otherwise seem to say that the report fits, or that a score reaches --fail-under.
         raise DeidError("--redacted computes no score and compares no report: leave out --fail-under and --verify.")
-    from ..audit import audit_redacted_text
-
     source = NoteSource(arguments.redacted, None, arguments.encoding)
     check_release(source)
+    from ..audit import audit_redacted_text
+
     notes = list(source.read())
     table = notes_table(arguments.table, [note.doc_id for note in notes])
     report = audit_redacted_text(
@@ -67,16 +70,24 @@ def run_redacted(arguments: argparse.Namespace) -> int:
 
 
 def check_release(source: NoteSource) -> None:
-    """Refuse a release with other files, annotations, patients or metadata, since the audit does not read these.
+    """Refuse a release of another format or with other files, annotations, patients or metadata, which nobody reads.
 
     Raises
     ------
     DeidError
-        If the release contains other files, annotations, patients or metadata, or if a note cannot be read.
+        If the release has another format than `redact` writes, contains other files, annotations, patients or metadata,
+        or if a note cannot be read.
     """
     if not source.path.is_file() and not source.path.is_dir():
         # Its notes would be empty the second time, and a reader would find no PHI.
         raise DeidError("A release is read several times, and a pipe only once. Name a file.", path=str(source.path))
+    if source.path.is_file() and source.path.suffix.lower() not in _WRITTEN:
+        # Such as the fields of a task of Label Studio beside the text.
+        raise DeidError(
+            "A release is a folder of .txt files or a .jsonl file, as redact writes it. Other formats have fields that "
+            "would leave unread.",
+            path=str(source.path),
+        )
     if source.left_aside():
         raise DeidError(
             "The folder holds other files or sub-folders, which nobody would read, or hidden files, such as copies of "

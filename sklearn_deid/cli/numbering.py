@@ -20,6 +20,17 @@ _FORMULA = re.compile(r"[\s]*(?:[=+@]|-(?!\d+\Z))")
 _NAME = re.compile("note-([0-9a-f]{12}|[0-9]{6,})")  # the second kind was counted, by earlier versions
 
 
+def is_numbered(name: str) -> bool:
+    """Whether an id has the form of the ids of ``--number-outputs``.
+
+    Examples
+    --------
+    >>> is_numbered("note-0123456789ab"), is_numbered("note-linden")
+    (True, False)
+    """
+    return _NAME.fullmatch(name) is not None
+
+
 # 2000-01-01 UTC; .zip files know no time before 1980.
 _TIME = 946_684_800
 

@@ -28,6 +28,7 @@ from .label_texts import check_labels
 from .note_output import check_apart, check_new
 from .note_source import NoteSource
 from .notes_table import notes_table
+from .numbering import is_numbered
 from .options import add_encoding, add_label_scheme, add_number, count, level, seed, share
 from .reading import warn_of_later_save
 from .run_record import RunRecord
@@ -58,7 +59,9 @@ redacts with --mode label: both runs replace equal spans.
 
 --table is a CSV file (commas or semicolons) with the column doc_id, and the columns patient_id, type, or both.
 Without patient_id, each note counts as a patient of its own, and the bound is too low if patients have several notes.
-Choose --sample before the reading. A reader who stops when the bound looks good makes the bound wrong."""
+Choose --sample before the reading. A reader who stops when the bound looks good makes the bound wrong. To read
+further notes, draw a new, larger sample with --overwrite. The record states the confidence of several samples: two
+samples with --confidence 0.975 have 95 %."""
 
 EPILOG = """\
 example: at most 5 % of the notes leak, with 95 % confidence
@@ -153,6 +156,7 @@ def _described(source: NoteSource, listed: _Release) -> dict[str, Any]:
         "n_foreign": record.n_foreign(source.files()),
         "n_empty": listed.n_empty,
         "n_repeated": listed.n_repeated,
+        "n_own_ids": sum(not is_numbered(doc_id) for doc_id in listed.ids),
     }
 
 
@@ -168,6 +172,12 @@ def _warnings(release: Mapping[str, Any]) -> list[str]:
     if release["n_empty"]:
         said.append(
             f"{release['n_empty']} of {release['n_notes']} notes hold no word: they lower the share of leaking notes."
+        )
+    if release["n_own_ids"]:
+        # On the page, only passages of texts can be marked.
+        said.append(
+            f"The bounds do not cover ids and file names, which leave, too: {release['n_own_ids']} of "
+            f"{release['n_notes']} are not those of redact --number-outputs. Check that they name no patient."
         )
     return said
 
@@ -199,12 +209,12 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
     sign_off.assess(read, n_release=n_release, types=types, patients=patients, hidden=_hidden(read, mode))
     if mode == "remove":
         sign_off.items_ = None  # removed items leave nothing to count
-    record = {"result": sign_off.to_dict(), "provenance": _provenance(plan, read)}
+    record = {"result": sign_off.to_dict(), "n_samples": plan["n_draws"], "provenance": _provenance(plan, read)}
     # A full disk must not leave the page of an earlier record beside the numbers of this one.
     page.unlink(missing_ok=True)
     write_file(numbers, json.dumps(record, indent=1).encode())
     write_file(page, record_html(record).encode("utf-8"))
-    print(f"{verdict(record['result'])} Record in {page}")
+    print(f"{verdict(record)} Record in {page}")
     return DONE if sign_off.passed_ else SOME_WITHHELD
 
 
@@ -243,6 +253,7 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
         "notes of the release": plan["release"]["n_notes"],
         "notes without a word": plan["release"]["n_empty"],
         "notes with the text of an earlier note": plan["release"]["n_repeated"],
+        "ids or file names that the bounds do not cover": plan["release"].get("n_own_ids", "not known"),
         "seed": plan["seed"],
         "samples drawn into this folder, including this sample": plan["n_draws"],
         "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as a patient",
@@ -347,6 +358,7 @@ def _is_plan(plan: object) -> bool:
         and isinstance(sample, list)
         and all(type(doc_id) is str for doc_id in sample)
         and _has_kinds(plan, {"key": str, "seed": str, "n_draws": int})
+        and plan["n_draws"] > 0
         and re.fullmatch("[0-9a-f]{64}", plan["key"]) is not None
     )
 

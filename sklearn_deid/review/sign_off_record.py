@@ -21,7 +21,8 @@ def record_html(record: Mapping[str, Any]) -> str:
     Parameters
     ----------
     record : mapping
-        ``{"result": SignOff.to_dict(), "provenance": {...}}``; the provenance is shown unchanged.
+        ``{"result": SignOff.to_dict(), "provenance": {...}}``; the provenance is shown unchanged. The optional key
+        ``"n_samples"`` is the number of samples that were drawn, with the sample of this record.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def record_html(record: Mapping[str, Any]) -> str:
         bounds.append(("PHI items", result["items"]))
     fields = {
         "CLASS": "passed" if result["passed"] else "failed",
-        "VERDICT": escape(verdict(result)),
+        "VERDICT": escape(verdict(record)),
         "BOUNDS": _table("Bounds", _HEAD, (_bound_row(name, found) for name, found in bounds)),
         # Without a row, a reader cannot tell whether there is no leak or whether the numbers are missing.
         "LABELS": _table("Leaks by label", ("label", "leaks"), result["leaks_by_label"].items() or [("no label", 0)]),
@@ -52,9 +53,10 @@ def record_html(record: Mapping[str, Any]) -> str:
     return _FIELD.sub(lambda field: fields[field[1]], page)
 
 
-def verdict(result: Mapping[str, Any]) -> str:
-    """Sentences about the notes of `SignOff.to_dict`: leaks, bound, whether the bound reaches the target, and how many
-    more notes to read."""
+def verdict(record: Mapping[str, Any]) -> str:
+    """Sentences about the notes of a record: leaks, bound, whether the bound reaches the target, and how many more
+    notes to read."""
+    result = record["result"]
     notes, settings = result["notes"], result["settings"]
     found = (
         f"{notes['n_leaks']} of {notes['n']} notes of a random sample {'leaks' if notes['n_leaks'] == 1 else 'leak'} "
@@ -62,6 +64,7 @@ def verdict(result: Mapping[str, Any]) -> str:
         f"the release leak. The target is {_exactly(settings['target'])}. "
         # In words: a print in black and white, a screen reader and a terminal do not show the colour.
         f"The target is {'reached' if result['passed'] else 'not reached'}."
+        f"{_of_several(record.get('n_samples', 1), settings['confidence'])}"
     )
     if result["passed"]:
         return found
@@ -75,6 +78,16 @@ def verdict(result: Mapping[str, Any]) -> str:
         if count is not None
     ]
     return f"{found} Further notes to read for this target: {'; '.join(ways) if ways else 'no number suffices'}."
+
+
+def _of_several(n_samples: int, confidence: float) -> str:
+    """Sentence about the confidence of several samples."""
+    if n_samples < 2:
+        return ""
+    # Probability that all bounds hold: the error probabilities of the samples add up (Bonferroni).
+    together = round(1 - n_samples * (1 - confidence), 12)
+    left = f"the confidence is only {_exactly(together)}" if together > 0 else "no confidence remains"
+    return f" This is sample {n_samples}. If the results of earlier samples led to this sample, {left}."
 
 
 def _bound_row(name: str, found: Mapping[str, Any]) -> tuple[Any, ...]:

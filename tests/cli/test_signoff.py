@@ -449,3 +449,41 @@ def test_a_plan_with_any_changed_value_is_refused_or_read(run, drawn, redacted, 
         assert (code in (1, 2), "Traceback" in err) == (True, False), err
         refused += code == 2
     assert refused > 100
+
+
+@pytest.mark.parametrize(("n_samples", "stated"), [(1, None), (2, "only 90%"), (19, "only 5%"), (20, "no confidence")])
+def test_the_error_probabilities_of_several_samples_add_up(run, redacted, tmp_path, n_samples, stated):
+    """A reader who drew again after each bad result had a confidence of 95 % in the record of the last sample."""
+    draw = ("signoff", redacted, "--output", tmp_path, "--sample", 6, "--overwrite")
+    assert run(*draw)[0] == 0
+    path = tmp_path / "signoff-plan.json"
+    plan = json.loads(path.read_text())
+    path.write_text(json.dumps({**plan, "n_draws": n_samples}))
+    write_corpus([Document(n["id"], n["text"]) for n in notes_of(tmp_path / "signoff.html")], tmp_path / "read.jsonl")
+    _, out, _ = run("signoff", redacted, "--output", tmp_path, "--read", tmp_path / "read.jsonl")
+    page = (tmp_path / "signoff-record.html").read_text()
+    for text in (out, page):
+        assert ("led to this sample" in text) is (stated is not None)
+        assert stated is None or f"This is sample {n_samples}." in text and stated in text
+
+
+@pytest.mark.parametrize(("name", "n_own"), [("note-0123456789ab", 0), ("Zyxwvutski", 1)])
+def test_ids_that_leave_are_not_covered(run, tmp_path, name, n_own):
+    """A release with names of patients as file names passed without a message."""
+    write_corpus([Document(name, "Seen today.")], tmp_path / "release", format="text")
+    write_corpus([Document(name, "Seen today.")], tmp_path / "read.jsonl")
+    command = ("signoff", tmp_path / "release", "--output", tmp_path / "work")
+    _, out, err = run(*command)
+    assert ("1 of 1 are not those of redact --number-outputs" in err) is bool(n_own) and name not in out + err
+    run(*command, "--read", tmp_path / "read.jsonl")
+    record = json.loads((tmp_path / "work" / "signoff-record.json").read_text())
+    assert record["provenance"]["ids or file names that the bounds do not cover"] == n_own
+
+
+def test_a_release_of_another_format_is_refused(run, tmp_path):
+    """The fields of a task of Label Studio beside its text were not read, and the release passed."""
+    (tmp_path / "tasks.json").write_text('[{"data": {"text": "Fine.", "author": "Zyxwvutski"}}]')
+    for command in (("signoff", "--output", tmp_path / "work"), ("audit", "--redacted")):
+        code, _, err = run(*command, tmp_path / "tasks.json")
+        assert (code, "A release is a folder of .txt files or a .jsonl file" in err) == (2, True)
+    assert not (tmp_path / "work").exists()
