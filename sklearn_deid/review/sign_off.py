@@ -261,7 +261,7 @@ class SignOff:
         drawn, total = self._types, sum(self._whole.values())
         # With other types, notes of a rare type, which are drawn more often, would count as notes of a frequent type.
         types = drawn if types is None else types
-        other = next((doc_id for doc_id in drawn or () if types.get(doc_id) != drawn[doc_id]), None)
+        other = next((doc_id for doc_id, name in (drawn or {}).items() if types.get(doc_id) != name), None)
         if other is not None:
             raise DeidError("The type of this note differs from its type in 'draw'.", doc_id=other)
         if n_release is None:
