@@ -1,6 +1,7 @@
 """WordBiasTagger, WordSet and WordLevels: log odds move by the bias for listed words alone, once for each level."""
 
 import weakref
+from base64 import b85decode, b85encode
 
 import numpy as np
 import pytest
@@ -127,6 +128,24 @@ def test_words_that_are_no_strings_are_refused(words):
 def test_a_hostile_set_is_refused(state):
     with pytest.raises(BundleError):
         WordSet.from_state(state)
+
+
+@pytest.mark.parametrize(
+    "text", ["0000,", "00 00", "000\u00e9", "\n0000", '000"0', "~~~~~", "|NsC1", "00000~~", 5, b"00000", None]
+)
+def test_a_set_that_is_not_in_base_85_is_refused(text):
+    """The characters of another base, and five characters whose number has more than four bytes."""
+    with pytest.raises(BundleError, match="base 85"):
+        WordSet.from_state({"base85": text})
+
+
+@pytest.mark.parametrize("n", range(1, 12))
+def test_sets_of_any_length_are_read_as_they_were_written(n):
+    rng = np.random.default_rng(n)
+    for bits in (np.zeros(n, np.uint8), rng.integers(0, 256, n, dtype=np.uint8) & 0x6F, np.full(n, 0xB7, np.uint8)):
+        assert b85decode(WordSet(bits).to_state()["base85"]) == bits.tobytes()
+        again = WordSet.from_state({"base85": b85encode(bits.tobytes()).decode()})
+        assert again.to_state() == WordSet(bits).to_state()
 
 
 def test_tokens_are_looked_up_once_however_they_are_given():

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from sklearn_deid import CusTextPseudonymizer, MadlibPseudonymizer, NeighborPseudonymizer, SanTextPseudonymizer
 from sklearn_deid.audit.attacks import KeptTokensAttack, draws_of_text
@@ -54,6 +55,17 @@ def test_tail_is_that_of_all_outcomes(probabilities):
     for k in range(len(probabilities) + 2):
         exact = sum(w for w, o in zip(weights, outcomes, strict=True) if sum(o) >= k)
         assert tail_of_sum(k, np.array(probabilities)) == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize("at_least", [1, 3, 40, 70, 150, 320, 400])
+@pytest.mark.parametrize("n", [1, 40, 170, 250])
+def test_tail_of_a_sum_of_many_variables(at_least, n):
+    """The sum of two kinds of variables is that of two binomial variables."""
+    probabilities = np.repeat([0.02, 0.3], [150, n])
+    np.random.default_rng(0).shuffle(probabilities)
+    first = np.arange(151)
+    exact = np.sum(binom.pmf(first, 150, 0.02) * binom.sf(at_least - 1 - first, n, 0.3))
+    assert tail_of_sum(at_least, probabilities) == pytest.approx(exact, rel=1e-9, abs=1e-300)
 
 
 def test_small_tails_are_not_rounded_away():

@@ -10,6 +10,7 @@ import pytest
 from sklearn_deid.audit import Attack
 from sklearn_deid.audit.attacks import LinkageAttack, PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.sequences import TokenVectors
 from sklearn_deid.text import casing_ids
 
 
@@ -142,6 +143,20 @@ def test_shared_words_weigh_as_much_as_they_are_rare():
     weight = np.log(5 / 2)  # two of four sentences
     assert found[:, 1].tolist() == pytest.approx([weight, 0, 0])
     assert found[:, 3].tolist() == pytest.approx([0, weight, 0])
+
+
+def test_best_cosines_of_two_sentences():
+    """Unit vectors of two dimensions, at angles in degrees; the second sentence of the last pair has no token."""
+    angles = [[0, 90, 45], [0, 30], [180], []]
+    radians = np.deg2rad([angle for row in angles for angle in row])
+    vectors = np.column_stack([np.cos(radians), np.sin(radians)])
+    X = TokenVectors.from_rows(np.split(vectors, np.cumsum([len(row) for row in angles])[:-1]))
+    pairs = SentencePairs(np.array([0, 1, 2, 0]), np.array([1, 0, 0, 3]), np.array([True] * 4), np.zeros(4))
+    found = PairFeatures(ReleasedSentences(X, [0, 0, 1, 1]), use_casing=False, use_tags=False)(pairs)[:, 4:8]
+    c15, c30, c45, c60 = np.cos(np.deg2rad([15, 30, 45, 60]))
+    # The means are at 45, 15 and 180 degrees.
+    expected = [[c30, 1, (1 + c60 + c15) / 3, 1], [c30, 1, (1 + c15) / 2, 1], [-c45, 0, 0, 0], [0, 0, 0, 0]]
+    assert found == pytest.approx(np.array(expected), abs=1e-6)
 
 
 def test_what_does_not_fit_is_refused():
