@@ -18,8 +18,9 @@ from .options import ANNOTATED, add_encoding, add_label_scheme
 
 # Spans in these formats have no confidence.
 _WITHOUT_CONFIDENCE = frozenset(("conll", "i2b2", "meddocan-xml"))
-# What browsers append to the name of a file that is in the downloads folder already: "reviewed (1)", "reviewed(1)".
-_SAVED_AGAIN = re.compile(r" ?\(\d+\)$")
+# What browsers append to the name of a file that is in the downloads folder already: "reviewed (1)", "reviewed(1)", and
+# Safari "reviewed-1".
+_SAVED_AGAIN = re.compile(r" ?\(\d+\)$|-\d{1,2}$")
 
 
 def warn_of_predictions(format: str) -> None:
@@ -55,6 +56,9 @@ def warn_of_later_save(path: str | os.PathLike[str]) -> None:
 def _saves(file: Path) -> Iterator[Path]:
     """Files beside ``file`` whose names differ from its name by the number of a browser."""
     name = _SAVED_AGAIN.sub("", file.stem)
+    # "batch-1" and "batch-2" without a "batch" are names that a person gave.
+    if file.stem[-1:].isdigit() and not file.with_stem(name or file.stem).exists():
+        name = file.stem
     for other in file.parent.iterdir():
         if other.suffix == file.suffix and _SAVED_AGAIN.sub("", other.stem) == name and other.is_file():
             yield other

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid import Corpus, Document, Span, load, write_corpus
+from sklearn_deid.cli.reading import warn_of_later_save
 from sklearn_deid.cli.review import EPILOG
 from sklearn_deid.review import note_uncertainties
 
@@ -242,7 +243,7 @@ def test_tasks_that_nobody_annotated_are_not_reviewed(run, raw, model, notes, tm
     assert written[f"{notes[1].doc_id}.txt"] == expected
 
 
-@pytest.mark.parametrize("name", ["reviewed (1).jsonl", "reviewed(2).jsonl"])
+@pytest.mark.parametrize("name", ["reviewed (1).jsonl", "reviewed(2).jsonl", "reviewed-1.jsonl"])
 def test_a_later_save_beside_the_reviewed_notes_is_pointed_out(run, raw, notes, reviewed, tmp_path, name):
     """A browser does not replace the file of the first save: its notes left without what was marked since."""
     later = tmp_path / name
@@ -255,6 +256,28 @@ def test_a_later_save_beside_the_reviewed_notes_is_pointed_out(run, raw, notes, 
     assert message in run("redact", one, "--output", tmp_path / "a.jsonl", "--reviewed", reviewed)[2]
     assert "is newer" not in run("redact", one, "--output", tmp_path / "b.jsonl", "--reviewed", later)[2]
     assert message in run("convert", reviewed, tmp_path / "c.jsonl", "--to", "jsonl", "--lossy")[2]
+
+
+@pytest.mark.parametrize(
+    ("names", "later"),
+    [
+        (["reviewed-1.jsonl", "reviewed-2.jsonl", "reviewed.jsonl"], "reviewed-2.jsonl"),
+        (["batch-1.jsonl", "batch-2.jsonl"], None),
+        (["batch-1.jsonl", "batch-1 (1).jsonl", "batch-2.jsonl"], "batch-1 (1).jsonl"),
+        (["reviewed.jsonl", "reviewed-2026.jsonl", "reviewed-1.json", "reviewed-x-1.jsonl"], None),
+        (["reviewed (1).jsonl", "reviewed (2).jsonl"], "reviewed (2).jsonl"),
+    ],
+)
+def test_which_files_a_browser_has_saved_later(tmp_path, capsys, names, later):
+    """Safari appends "-1"; files that a person has numbered are no later saves."""
+    for name in names:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (20, 20) if name == later else (10, 10))
+    for name in names[1:] if later is None else ():
+        os.utime(tmp_path / name, (30, 30))
+    warn_of_later_save(tmp_path / names[0])
+    err = capsys.readouterr().err
+    assert f"{later} is beside {names[0]}, and is newer." in err if later is not None else err == ""
 
 
 @pytest.mark.parametrize("spans", [{}, {"spans": []}])
