@@ -23,6 +23,11 @@ _NO_REFERENCE = date(2010, 7, 1)
 # Later dates are no dates of notes: forms write 31.12.2099 for "no end", and all dates of the note would be of an old
 # patient.
 _LAST_YEAR = 2049
+# Forms and databases write these days for "unknown" and "no end", and the first and the last days of years after 2049.
+# They are the same in all hospitals: moved, they would reveal the shift.
+_PLACEHOLDERS = frozenset((date(1900, 1, 1), date(2079, 6, 6)))
+_NO_END = frozenset(((12, 31), (1, 1)))
+_NO_END_YEAR = 2099
 _DEFAULT_SHIFT = (3650, False, False)
 LAST_AGE = 89
 
@@ -72,7 +77,7 @@ class DateSurrogates:
     full dates of its note. A birth date moves with all other dates, and additionally by ``birth_years`` whole years.
     Some dates move to the age of 90: birth dates of patients over 89, and all other dates with a year that are as long
     before the last date of the notes so far. A birth date with a year of two digits is never after the last date of its
-    note.
+    note. Days that forms write for "no end" (31.12.2099) and "unknown" (1 January 1900) have no moved date.
 
     Parameters
     ----------
@@ -203,6 +208,8 @@ class DateSurrogates:
         if is_birth and one.has_short_year and last is not None and old > last:
             # Nobody is born after the note: "3/4/25" in a note of 2019 is a day of 1925.
             old = replace(one, year=old.year - 100).resolved(self._reference)
+        if _is_placeholder(one, old):
+            return None
         try:
             new = old + timedelta(days=self.days)
             # No other date is so long before a note.
@@ -228,6 +235,14 @@ class DateSurrogates:
         # The 29th of February becomes the 28th where the other year has none.
         is_leap_day = (new.month, new.day) == (2, 29)
         return date(new.year + years, new.month, 28 if is_leap_day and years % 4 else new.day)
+
+
+def _is_placeholder(one: WrittenDate, day: date) -> bool:
+    """Whether a date is no date of a patient, but one that forms write if there is no date."""
+    if one.is_full:
+        return day in _PLACEHOLDERS or (day.year > _LAST_YEAR and (day.month, day.day) in _NO_END)
+    # "Valid until 12/2099", "until 2099"
+    return one.year == _NO_END_YEAR and one.season is None and one.month in (12, None)
 
 
 def _age(birth: date, last: date | None) -> int:

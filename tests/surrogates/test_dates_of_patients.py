@@ -296,10 +296,25 @@ def test_a_date_without_end_makes_nobody_old():
     assert [dates.surrogate(text) for text in ("3/14/2019", "6/12/1998", "12/31/2099")] == [
         "3/24/2019",
         "6/22/1998",
-        "01/10/2100",
+        None,
     ]
     assert dates.surrogate("2/28") == "3/10"
     assert dates.surrogate("3/4/1985", is_birth=True) == "3/14/1985"
+
+
+@pytest.mark.parametrize("text", "12/31/2099|2099-12-31 23:59|20991231|1/1/2019-12/31/2099|2099|12/2099".split("|"))
+def test_a_date_without_end_has_no_moved_date(text):
+    """ "12/31/2099" became "01/10/2100": every reader knows the original of such a date, and computed the shift."""
+    assert DateSurrogates(10, EN).surrogate(text) is None
+    # Corpora with moved dates have years after 2049.
+    assert DateSurrogates(10, EN).surrogate("12/30/2099") == "01/09/2100"
+
+
+@pytest.mark.parametrize("text", ["1/1/1900", "1900-01-01", "January 1, 1900", "June 6, 2079"])
+def test_an_unknown_day_has_no_moved_date(text):
+    assert DateSurrogates(10, EN).surrogate(text) is None
+    assert DateSurrogates(10, EN).surrogate(text, is_birth=True) is None
+    assert DateSurrogates(10, EN).surrogate("1/2/1900") == "1/12/1900"
 
 
 def test_birth_dates_of_this_century_stay_in_this_century():
