@@ -13,9 +13,10 @@ from ..text import Span, normalize
 from ..text.line_marks import without_line_marks
 from .date_parsing import is_range_sign
 from .folding import fold
+from .listed_weekdays import listed_weekdays
 from .locale_words import LocaleWords
 from .name_parsing import CALLED, is_spelled
-from .patient_surrogates import NAMES, PLACES, Mention
+from .patient_surrogates import LISTED, NAMES, PLACES, Mention
 from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
 from .titles import sex_of_title
 
@@ -91,6 +92,7 @@ class NoteMentions:
             else:
                 self._towns.append(i)
         self._read_fields()
+        self._read_weekdays()
 
     def __repr__(self) -> str:  # nothing of the note
         return f"NoteMentions({len(self._spans)} spans)"
@@ -207,6 +209,13 @@ class NoteMentions:
         for i in range(len(fields) - 1):
             if {fields[i], fields[i + 1]} == {"given name", "surname"}:
                 self._kinds[i : i + 2] = fields[i : i + 2]
+
+    def _read_weekdays(self) -> None:
+        """Give weekdays of lists and names a kind of their own, since they belong to no day of the patient."""
+        dates = [i for i, kind in enumerate(self._kinds) if kind == "date"]
+        places = [(self._spans[i].start, self._spans[i].end) for i in dates]
+        for at in listed_weekdays(self._text, places, self._words):
+            self._kinds[dates[at]] = LISTED
 
     def _field(self, i: int) -> str | None:
         before = self._text[max(self._end_before(i), self._start_of_line(i)) : self._spans[i].start]

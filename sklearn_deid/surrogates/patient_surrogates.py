@@ -26,6 +26,8 @@ from .titles import is_title
 
 NAMES = ("person", "given name", "surname", CALLED)
 PLACES = ("place", "region", "country", "postcode")
+# Kind of weekdays that belong to no day of the patient, such as those of opening hours.
+LISTED = "listed weekday"
 # Characters before a date in which a word such as "born" makes it a birth date.
 _BIRTH_WINDOW, _SHORT_BIRTH_WORD = 30, 2
 # Labels up to this length are initials of words: DOB, D.O.B. and d/o/b. Words such as "am" may follow a label.
@@ -120,6 +122,8 @@ class PatientSurrogates:
             "profession": lambda m: self._institutions.profession(m.text),
             "age": lambda m: self._ages.surrogate(m.text),
             "date": lambda m: self._dates.surrogate(m.text, self._is_birth(m), m.until),
+            # Not by the shift: weekdays that stay would reveal that the shift is a number of whole weeks.
+            LISTED: lambda m: self._dates.surrogate(m.text) if settings.whole_weeks else None,
             "birth date": lambda m: self._dates.surrogate(m.text, is_birth=True),
             "phone": lambda m: self._numbers.phone(m.text),
             "email": lambda m: self._net.email(m.text),
