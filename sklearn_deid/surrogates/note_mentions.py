@@ -18,6 +18,7 @@ from .locale_words import LocaleWords
 from .name_parsing import CALLED, is_spelled
 from .patient_surrogates import LISTED, NAMES, PLACES, Mention
 from .place_parts import KEPT, REGION, TOWN, Part, named_part, place_parts
+from .public_dates import is_public_date
 from .titles import sex_of_title
 
 # Characters between a postal code or a region and its town, within one address.
@@ -92,7 +93,7 @@ class NoteMentions:
             else:
                 self._towns.append(i)
         self._read_fields()
-        self._read_weekdays()
+        self._read_public_dates()
 
     def __repr__(self) -> str:  # nothing of the note
         return f"NoteMentions({len(self._spans)} spans)"
@@ -210,12 +211,16 @@ class NoteMentions:
             if {fields[i], fields[i + 1]} == {"given name", "surname"}:
                 self._kinds[i : i + 2] = fields[i : i + 2]
 
-    def _read_weekdays(self) -> None:
-        """Give weekdays of lists and names a kind of their own, since they belong to no day of the patient."""
+    def _read_public_dates(self) -> None:
+        """Give weekdays of lists a kind of their own, and no kind to dates that everybody knows."""
         dates = [i for i, kind in enumerate(self._kinds) if kind == "date"]
         places = [(self._spans[i].start, self._spans[i].end) for i in dates]
-        for at in listed_weekdays(self._text, places, self._words):
-            self._kinds[dates[at]] = LISTED
+        listed = listed_weekdays(self._text, places, self._words)
+        for at, (i, place) in enumerate(zip(dates, places, strict=True)):
+            if at in listed:
+                self._kinds[i] = LISTED
+            elif is_public_date(self._text, *place):
+                self._kinds[i] = None
 
     def _field(self, i: int) -> str | None:
         before = self._text[max(self._end_before(i), self._start_of_line(i)) : self._spans[i].start]
