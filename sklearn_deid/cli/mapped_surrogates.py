@@ -37,7 +37,7 @@ class MappedSurrogates:
 
     def replacements(self, document: Document, spans: tuple[Span, ...]) -> list[Replacement]:
         """Surrogates of the spans of a note."""
-        annotated = replace(document, spans=spans)
+        annotated = self._engine.with_time_zones(replace(document, spans=spans))
         found = self._engine.replacements(annotated)
         if self._mapping is not None and _digest(mapping_row(annotated, found)) not in self._rows:
             self._write(self._mapping, annotated, found)

@@ -136,7 +136,8 @@ def surrogate_operators(
     check_spans_of_surrogates(map(labels_of_result, found))
     # The spans have Presidio's entity as category, so that joining keeps entity and label together.
     spans = [Span(each.start, each.end, label_of_result(each), category=each.entity_type) for each in found]
-    joined = _joined_over_spaces(text, joined_overlaps(spans))
+    marked = engine.with_time_zones(Document("text", text, tuple(joined_overlaps(spans))))
+    joined = _joined_over_spaces(text, list(marked.spans))
     entities = [str(span.category) for span in joined]
     replacements: list[Replacement] = []
 
@@ -147,7 +148,8 @@ def surrogate_operators(
     # Not engine.replacements alone: a text without a patient has the surrogates that surrogate_text gives it.
     rewrite_note(text, joined, rewrite, patient_id=patient_id)
     surrogates = SurrogatesOfText(text, entities, replacements)
-    scores = [max(e.score for e in found if e.start < s.end and s.start < e.end) for s in joined]
+    # Time zones are in no result.
+    scores = [max((e.score for e in found if e.start < s.end and s.start < e.end), default=1.0) for s in joined]
     made = [
         _presidio.RecognizerResult(entity, span.start, span.end, score)
         for entity, span, score in zip(entities, joined, scores, strict=True)

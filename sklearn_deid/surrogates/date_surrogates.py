@@ -12,6 +12,7 @@ from .date_parsing import are_months_and_years, is_day_first, month_and_year, pa
 from .dates import years_between
 from .locale_words import LocaleWords
 from .patient_chance import PatientChance
+from .time_zones import without_summer_time, zone_at_end
 from .written_date import WrittenDate
 
 _SIX_DIGITS = re.compile(r"\d{6}")
@@ -114,7 +115,8 @@ class DateSurrogates:
 
         Birth dates only tell the last date: "birth of the second child: 3/4/2019".
         """
-        texts = list(texts)
+        texts = [text[: zone_at_end(text)] for text in texts]
+        births = [text[: zone_at_end(text)] for text in births]
         self._day_first = is_day_first(texts, self._words.locale != "en")
         self._read = {text: parse_dates(text, self._words, self._day_first) for text in texts}
         # "04/23" in a note shows that "04/12" in the same note is a month and a year, too.
@@ -143,6 +145,9 @@ class DateSurrogates:
         until : str, default=""
             Rest of a range that begins with ``text``, such as " - 05/2021" after "03".
         """
+        if (zone := zone_at_end(text)) < len(text):
+            moved = self.surrogate(text[:zone], is_birth) if text[:zone].strip(" (") else text[:zone]
+            return None if moved is None else moved + without_summer_time(text[zone:])
         if _SPACED.fullmatch(text):
             moved = self.surrogate(text.replace(" ", ""), is_birth)
             return None if moved is None else " ".join(moved)

@@ -13,7 +13,7 @@ SURROGATE = "surrogate"
 MODES = (*REDACTION_MODES, SURROGATE)
 # Number of the rules. Raise it when the same key gives other surrogates: a run that goes on with other rules would give
 # one person two surrogates.
-RULES = 69
+RULES = 70
 
 
 def note_rewriter(mode: str | SurrogateEngine = "label", **settings: Any) -> Callable[[Document], Document]:
@@ -72,10 +72,11 @@ def note_replacements(mode: str | SurrogateEngine = "label") -> Callable[[Docume
     >>> [(each.span.start, each.span.end, each.surrogate) for each in found]
     [(8, 11, '***')]
     """
-    if isinstance(mode, SurrogateEngine):
-        return mode.replacements
     if mode == SURROGATE:
-        return SurrogateEngine().replacements
+        mode = SurrogateEngine()
+    if isinstance(mode, SurrogateEngine):
+        engine = mode
+        return lambda document: engine.replacements(engine.with_time_zones(document))
     note_rewriter(mode)  # refuses an unknown mode
     replacement = span_replacement(mode)
     return lambda document: [Replacement(s, replacement(s), False) for s in merge_spans(document.spans)]

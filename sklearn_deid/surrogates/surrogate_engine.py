@@ -17,6 +17,7 @@ from .note_mentions import NoteMentions
 from .patient_chance import PatientChance
 from .patient_surrogates import Mention, PatientSurrogates
 from .surrogate_settings import SurrogateSettings
+from .time_zones import with_time_zones
 
 _LEAST_KEY = 16
 _MOST_PATIENTS = 1000
@@ -161,17 +162,23 @@ class SurrogateEngine:
         Returns
         -------
         Document
-            Note with the same id, patient id and labels. ``meta`` is left out, since it may hold PHI. Spans have no
+            Note with the same id, patient id and labels. Spans of dates contain the time zones behind them, and other
+            zones are spans with the label of a date. ``meta`` is left out, since it may hold PHI. Spans have no
             confidence, since the confidence depends on the letters of the original.
         """
+        document = self.with_time_zones(document)
         return rewritten(document, self.replacements(document))
+
+    def with_time_zones(self, document: Document) -> Document:
+        """Return the note with spans for the time zones beside its dates ("14:30 EDT"), which show summer time."""
+        return with_time_zones(document, self.settings.kind_of)
 
     def rewrite_all(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield the notes with surrogates, one after the other."""
         return map(self.rewrite, documents)
 
     def replacements(self, document: Document, fits: Callable[[str, Span], bool] | None = None) -> list[Replacement]:
-        """Surrogates of the spans of a note, in order.
+        """Surrogates of the spans of a note, in order; zones beside the spans have none (`with_time_zones`).
 
         Parameters
         ----------

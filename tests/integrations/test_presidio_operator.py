@@ -62,6 +62,15 @@ def test_the_anonymizer_writes_the_surrogates_of_the_whole_note(anonymizer, oper
     assert anonymizer.anonymize(TEXT, found, operators).text == expected.text
 
 
+def test_the_anonymizer_writes_no_zone_of_the_summer(anonymizer, operator):
+    text = "Seen 3/5/2011 14:30 EDT, 15:00 EDT"
+    for end in (13, 19):
+        found = [result("DATE_TIME", 5, end)]
+        made = anonymizer.anonymize(text, *operator.surrogate_operators(text, found, engine(), patient_id="p"))
+        assert made.text == surrogate_text(text, found, engine(), patient_id="p").text
+        assert made.text.endswith(" 14:30 EST, 15:00 EST")
+
+
 def test_a_text_without_a_patient_has_the_surrogates_of_surrogate_text(anonymizer, operator):
     found, operators = operator.surrogate_operators(TEXT, results(), engine())
     assert anonymizer.anonymize(TEXT, found, operators).text == surrogate_text(TEXT, results(), engine()).text
