@@ -49,7 +49,8 @@ def add_surrogate_options(parser: ArgumentParser) -> None:
         "--date-shift",
         type=days,
         metavar="DAYS",
-        help="largest shift of the dates of a patient, at most 36500 (default: 3650)",
+        help="largest shift of the dates of a patient, at most 36500 (default: 3650). Each file in a folder of text "
+        "files counts as a patient of its own",
     )
     group.add_argument(
         "--mapping",

@@ -17,6 +17,7 @@ from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .dates_over_lines import with_dates_over_lines
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import cut_notes
+from .parts_of_years import with_parts_of_years
 from .proven_rules import ProvenRules
 from .safe_harbor import asked_spans
 from .tagger_failure import TaggerFailure
@@ -166,6 +167,7 @@ class NoteTagger:
             joined = with_dates_over_lines(joined, text)
             if self.rules is not None:
                 joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
+            joined = with_parts_of_years(joined, text)
             # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.
             joined = [span for span in joined if not _is_signs(text[span.start : span.end])]
             asked = asked_spans(joined, text, self.labels)
