@@ -69,6 +69,8 @@ _FOUR_DIGITS = re.compile(r"\s+(?!19|20[0-2]\d)(?:[01]\d|2[0-3])[0-5]\d\s*$")
 _DAY_MONTH_YEAR = re.compile(r"\d{1,2}/\d{1,2}\s?[-\u2013]\s?(?:\d{2}|\d{4})")
 _YEAR_SIGNS = (" -", " \u2013")
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "o", "\u00b0", "^"))
+# Plural articles before a decade.
+_ARTICLES = tuple(f"{article} {sign}" for article in ("los", "les") for sign in ("", "'", "\u2019"))
 # Monday is the "2\u00aa feira" of the Portuguese week.
 _NUMBERED_WEEKDAY = re.compile(r"\d\W*a?\W*feira")
 
@@ -358,6 +360,13 @@ def _give_roles_to_numbers(
         return False  # "the 5th-7th", "5-7th": two days
     for i, role in zip(numbers, found, strict=True):
         roles[i] = role
+        if role == YEAR and roles[i + 1 : i + 2] == [ORDINAL] and raw[i + 1] != sign:
+            return False  # "70-er"
+        # "Finales de los 90" is a decade, too; "los 94" is none, so that a moved year would reveal the shift.
+        if role == YEAR and "".join(raw[:i]).lower().endswith(_ARTICLES):
+            if not raw[i].endswith("0"):
+                return False
+            roles[i] = DECADE
         # "1990s" is a decade; "1995s" is none, and moves as a year. "The 30s" moved as a day would reveal the shift.
         if raw[i + 1 : i + 2] == [sign]:
             if role == YEAR and raw[i].endswith("0"):
@@ -456,4 +465,6 @@ def _valued(pieces: tuple[tuple[str, str], ...], words: LocaleWords) -> WrittenD
     counts = roles.count(YEAR) + roles.count(DECADE), roles.count(MONTH_NAME), roles.count(SEASON)
     if max(counts) > 1 or (SEASON in roles and MONTH in roles and DAY not in roles):
         return None
+    if DECADE in roles and WEEKDAY in roles:
+        return None  # "die 70er": an article that is also an abbreviation of Dienstag
     return WrittenDate(pieces, values.get(YEAR), values.get(MONTH), values.get(DAY), values.get(SEASON))

@@ -150,6 +150,24 @@ def test_no_decade_moves_like_a_day(text):
     assert moved("the '30s", "en", days=-3650) == "the '20s"
 
 
+@pytest.mark.parametrize(
+    ("locale", "text", "expected"),
+    [
+        ("es", "a finales de los 90", "a finales de los 80"),
+        ("es", "los '70", "los '60"),
+        ("es", "los 1970", "los 1960"),
+        ("fr", "les 70", "les 60"),
+        ("es", "los 94", None),
+        ("de", "70er Jahre", "60er Jahre"),
+        ("de", "die 70er", None),
+        ("de", "70-er", None),
+    ],
+)
+def test_decades_of_other_languages_move_by_decades(locale, text, expected):
+    """ "Finales de los 90" became "finales de los 86" and "70-er" became "66", which revealed the shift in years."""
+    assert moved(text, locale, days=-1500) == expected
+
+
 @pytest.mark.parametrize("text", ["5th-7th", "5th to 7th", "5th/7th", "5-7th"])
 def test_an_ordinal_is_no_month(text):
     """ "The 5th-7th" was the 7th of May: two days became "the 4th-19th", two weeks."""
