@@ -21,7 +21,7 @@ from spacy.util import SimpleFrozenList, minibatch
 from ..exceptions import BundleError, DeidError
 from ..text import Document
 from .deidentifiers import as_deidentifier, labels_of_model, labels_of_spans
-from .spacy_words import ReadWords
+from .spacy_words import ReadWords, has_read_words
 from .token_spans import TokenSpan, expand_to_tokens, join_overlapping
 
 # Name of a file in the folder of a model. Other names, such as "..", could lead out of the folder.
@@ -162,7 +162,7 @@ class DeidComponent(Pipe):
         """
         from ..saving import save
 
-        self._words.warn("read notes", stacklevel=2)
+        self._words.warn("read notes or other texts", stacklevel=2)
         save(self.deidentifier, path, overwrite=True)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
@@ -277,7 +277,10 @@ def make_component(
     'sensible'
     """
     settings: dict[str, Any] = {"spans_key": spans_key, "set_ents": set_ents, "device": device, "labels": labels}
-    return DeidComponent(name, model=model, vocab=nlp.vocab, **settings)
+    component = DeidComponent(name, model=model, vocab=nlp.vocab, **settings)
+    if has_read_words(nlp):
+        component._words.mark()
+    return component
 
 
 def _register_extensions() -> None:

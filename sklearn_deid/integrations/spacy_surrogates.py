@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import SimpleFrozenList, raise_error
 
-from .spacy_words import ReadWords
+from .spacy_words import ReadWords, has_read_words
 from .surrogate_texts import surrogate_doc
 
 
@@ -151,4 +151,7 @@ def make_surrogate_component(
     >>> spacy.blank("es").add_pipe("sklearn_deid_surrogates", config={"spans_key": "sensible"}).spans_key
     'sensible'
     """
-    return SurrogateComponent(spans_key=spans_key, key_file=key_file, settings=settings, vocab=nlp.vocab)
+    component = SurrogateComponent(spans_key=spans_key, key_file=key_file, settings=settings, vocab=nlp.vocab)
+    if has_read_words(nlp):
+        component._words.mark()
+    return component

@@ -3,7 +3,35 @@
 import warnings
 from typing import Any
 
+from spacy.attrs import ORTH
+from spacy.language import Language
+
 from ..exceptions import UnsafeToShareWarning
+
+
+def has_read_words(nlp: Language) -> bool:
+    """Whether the vocabulary of a pipeline has words that neither its language nor its tokenizer brings.
+
+    Such words are those of texts that the pipeline has read before a component was added, or of the patterns of another
+    component.
+
+    Examples
+    --------
+    >>> import spacy
+    >>> nlp = spacy.blank("en")
+    >>> before = has_read_words(nlp)
+    >>> _ = nlp("Zyxwvutski")
+    >>> before, has_read_words(nlp)
+    (False, True)
+    """
+    new = type(nlp)().vocab
+    if len(nlp.vocab) <= len(new):
+        return False
+    rules = getattr(nlp.tokenizer, "rules", None) or {}
+    # spaCy keeps special cases of users as they were written.
+    special = {token.get(ORTH, token.get("ORTH")) for tokens in rules.values() for token in tokens}
+    own = {lexeme.orth_ for lexeme in new}
+    return any(lexeme.orth_ not in own and lexeme.orth_ not in special for lexeme in nlp.vocab)
 
 
 class ReadWords:

@@ -12,6 +12,7 @@ from spacy.tokens import DocBin
 from sklearn_deid import NoteDeidentifier, RuleTagger, read_corpus
 from sklearn_deid.exceptions import BundleError, DeidError, SpanError, UnsafeToShareWarning
 from sklearn_deid.integrations import DeidComponent
+from sklearn_deid.integrations.spacy_words import has_read_words
 from sklearn_deid.text import Span, make_spacy_tokenizer
 
 from .conftest import TRAP
@@ -234,6 +235,19 @@ def test_a_pipeline_that_has_read_notes_warns_when_it_is_saved(rules_path, tmp_p
     assert TRAP in (tmp_path / "read" / "vocab" / "strings.json").read_text()
     pipeline(rules_path).to_disk(tmp_path / "fresh")
     assert TRAP not in (tmp_path / "fresh" / "vocab" / "strings.json").read_text()
+
+
+def test_words_that_were_read_before_the_components_were_added_are_warned_about(rules_path):
+    nlp = spacy.blank("pl")
+    nlp.tokenizer.add_special_case("abdtender", [{"ORTH": "abd"}, {"ORTH": "tender"}])  # not a word of a note
+    assert not has_read_words(nlp)
+    nlp(f"{TRAP} came")
+    nlp.add_pipe("sklearn_deid", config={"model": str(rules_path)})
+    nlp.add_pipe("sklearn_deid_surrogates")
+    assert TRAP in nlp.vocab.strings
+    for _, component in nlp.pipeline:
+        with pytest.warns(UnsafeToShareWarning, match="saves their words"):
+            component.to_bytes()
 
 
 def test_words_that_other_processes_read_are_warned_about_too(rules_path, tmp_path):
