@@ -20,8 +20,8 @@ class LabelLineTagger(MarginalTagger, BaseEstimator):
     r"""Read the value on a line together with the label on the line before, as in forms: "Attending:" above a name.
 
     A tagger that reads single sentences does not see to which label such a value belongs. This tagger puts the tokens
-    of the label in front of the sentence, and leaves their tags out of the result. A label is a line of at most six
-    words and a colon that begins with a capital. Other sentences do not change.
+    of the label in front of the sentence, and leaves their tags out of the result. A label is a line that begins with a
+    capital, has no digits, and ends in a colon behind at most six words and signs. Other sentences do not change.
 
     Parameters
     ----------
