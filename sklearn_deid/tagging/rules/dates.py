@@ -237,8 +237,9 @@ def _birth_in_words(name: str, cue: str, **more: Any) -> Rule:
     """Rule for a date of birth with the name of a month and a year of two digits."""
     day_month = rf"\d(?<!\d\d)\d?{_ORDINAL}(?:[\s-]|\s(?i:of)\s){MONTH}\.?"
     month_day = rf"{_MONTH_START}{MONTH}(?:\.\s?|\s){_DAY}{_ORDINAL}"
-    pattern = rf"(?:{day_month}|{month_day})(?:,\s?|\s)\d\d(?![\d:/-]|\.\d)"
-    after, words = rf"\b(?i:{cue})[\s.:-]{{1,3}}", ("dob", "d.o.b", "birth", "born")
+    pattern = rf"(?:{day_month}|{month_day})(?:,\s?|\s)\d\d(?![\d:-]|[/.]\d)"
+    after = rf"\b(?i:{cue})(?i:/(?:sex|age|gender))?(?:\s(?i:is|was|on|the)){{0,2}}[\s.:=(-]{{1,3}}"
+    words = ("dob", "d.o.b", "birth", "born")
     return _date(name, pattern, "en", priority=2, measure=_first_day_length, words=words, after=after, **more)
 
 
@@ -265,7 +266,7 @@ DATE_RULES = (
     ),
     # "DOB: 3 Apr 60", "DOB: April 3, 60": elsewhere, the second number may be another one.
     _birth_in_words("date-of-birth-in-words", r"dob|d\.o\.b\.?|date\sof\sbirth|birth\s?date"),
-    _birth_in_words("date-born-in-words", r"born(?:\son)?", not_before=_NO_YEAR_OF_BIRTH),
+    _birth_in_words("date-born-in-words", r"born|birth\s?day", not_before=_NO_YEAR_OF_BIRTH),
     # "12/3-19" is 12 March.
     _date(
         "date-day-slash-month-nb",

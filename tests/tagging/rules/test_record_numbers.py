@@ -91,6 +91,12 @@ def test_check_digit_of_a_card():
     "DOB: [3 Apr 60] d 2",
     "date of birth [1st of May 60].",
     "born [April 3, 60] HR 80",
+    "born on the [3rd of April 60].",
+    "DOB ([3 Apr 60])",
+    "DOB=[3 Apr 60]",
+    "DOB is [3 Apr 60].",
+    "DOB/Sex: [3 Apr 60] / M",
+    "birthday [3 Apr 60] / F",
 ])  # fmt: skip
 def test_numbers_of_countries_behind_their_names(form):
     """Numbers in groups stayed, or their second half stayed, and so did the year of a birth date in words."""
@@ -116,4 +122,6 @@ def test_names_of_numbers_in_capitals_have_other_meanings():
 )
 def test_a_number_behind_a_day_of_birth_may_be_no_year(behind):
     text = f"She was born on April 3, 10{behind}"
-    assert {text[span.start : span.end] for span in find_phi(text, language="en")} <= {"April 3"}
+    assert {text[span.start : span.end] for span in find_phi(text, language="en")} == {"April 3"}
+    text = f"Her birthday is April 3, 10{behind}"
+    assert {text[span.start : span.end] for span in find_phi(text, language="en")} == {"April 3"}
