@@ -17,10 +17,11 @@ def load_model(
 ) -> NoteDeidentifier:
     """Load a model that the package ships. The model finds PHI without any training on your notes.
 
-    The model "starter-en" is for English notes. The model was trained on generated notes only, and contains no data of
-    patients. The model misses some PHI, mainly in contexts that generated notes lack. Measure the recall on your own
-    notes, and choose a larger bias if the model misses too much PHI. To improve the model, correct some notes and
-    continue the training (``DeidTagger(warm_start_from="starter-en")``).
+    The model "starter-en" is for English notes. The model was trained on generated notes and on notes that were written
+    for the training with random names, and contains no data of patients. The model misses some PHI, mainly in contexts
+    that these notes lack. Measure the recall on your own notes, and choose a larger bias if the model misses too much
+    PHI. To improve the model, correct some notes and continue the training
+    (``DeidTagger(warm_start_from="starter-en")``).
 
     Parameters
     ----------
