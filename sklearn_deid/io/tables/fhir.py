@@ -16,6 +16,7 @@ from typing import Any
 
 from ...surrogates.clock_times import without_distance
 from ...text import known_id
+from ...text.word_counts import count_words
 from ..checking import SourceLocation
 from .columns import Columns
 from .fhir_elements import has_misplaced_text, has_other_spelling, has_unknown_element, is_content_type, is_defined
@@ -330,7 +331,7 @@ def _has_words(attachment: Mapping[str, Any]) -> bool:
     """Whether a value of an attachment, except its text, has parts or words, or its content type more parameters."""
     values = {key: inner for key, inner in attachment.items() if key != "extension" and not key.startswith("_")}
     return any(isinstance(inner, (dict, list)) for inner in values.values()) or any(
-        not is_content_type(inner) if key == "contentType" else len(inner.split()) > 1
+        not is_content_type(inner) if key == "contentType" else count_words(inner) > 1
         for key, inner in values.items()
         if key not in ("title", "data") and isinstance(inner, str)
     )

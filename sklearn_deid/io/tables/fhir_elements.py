@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from ...text.word_counts import count_words
 from .json_text import on_path
 
 
@@ -188,7 +189,7 @@ def has_misplaced_text(value: Any, place: str) -> bool:
 
 
 def _is_foreign(key: str, value: Any) -> bool:
-    return len(key.split()) > 1 or (key == "data" and isinstance(value, str) and _SAMPLES.fullmatch(value) is None)
+    return count_words(key) > 1 or (key == "data" and isinstance(value, str) and _SAMPLES.fullmatch(value) is None)
 
 
 def _is_misplaced(key: str, value: Any) -> bool:
@@ -199,13 +200,13 @@ def _is_misplaced(key: str, value: Any) -> bool:
     if isinstance(value, str) and key == "contentType":
         return not is_content_type(value)
     if isinstance(value, str):
-        return key not in _TEXTS and (key not in _WORDS or len(value.split()) > 1)
+        return key not in _TEXTS and (key not in _WORDS or count_words(value) > 1)
     return _is_text_id(value) or (key in _MEASURED and _has_words(value))
 
 
 def _is_text_id(value: Any) -> bool:
     """Whether the id of an element is a text."""
-    return isinstance(value, dict) and isinstance(value.get("id"), str) and len(value["id"].split()) > 1
+    return isinstance(value, dict) and isinstance(value.get("id"), str) and count_words(value["id"]) > 1
 
 
 def _has_words(value: Any) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ...text.word_counts import count_words
 from .json_text import on_path
 
 # Values that are texts, and keys of texts in values that are objects.
@@ -169,4 +170,4 @@ def _is_unread(key: str, value: Any) -> bool:
 
 
 def _is_text_or_address(value: str) -> bool:
-    return len(value.split()) > 1 or _ADDRESS.match(value.strip()) is not None
+    return count_words(value) > 1 or _ADDRESS.match(value.strip()) is not None

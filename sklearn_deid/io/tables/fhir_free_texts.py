@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...text.word_counts import count_words
 from .fhir_elements import is_attachment, is_defined, place_inside
 
 #: Mark of a text that a model reads. All other marks are the label of the whole value.
@@ -114,10 +115,10 @@ def _is_unread(key: str, value: str, element: str, place: str | None) -> bool:
     """Whether a value is a text at a place that is not searched for texts."""
     if place is None or is_defined(place) or _is_read_elsewhere(key, element, place):
         return False
-    words = value.split()
-    if len(words) < 2 or _WORD.search(value) is None:
+    n_words = count_words(value)
+    if n_words < 2 or _WORD.search(value) is None:
         return False
-    return key != "unit" or len(words) > _MOST_UNIT_WORDS or not all(map(_UNIT.fullmatch, words))
+    return key != "unit" or n_words > _MOST_UNIT_WORDS or not all(map(_UNIT.fullmatch, value.split()))
 
 
 def _is_read_elsewhere(key: str, element: str, place: str) -> bool:

@@ -17,6 +17,7 @@ from typing import BinaryIO, NamedTuple
 from ...exceptions import CorpusFormatError
 from ...text import Edit, known_id
 from ...text.normalized_text import edited
+from ...text.word_counts import count_words
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
@@ -207,7 +208,7 @@ class _Message:
 
     def _is_shifted_note(self, fields: list[str]) -> bool:
         """Whether the fields around a text in NTE-3 cannot be codes (2, 4, 9), a person (5) and times (6 to 8)."""
-        if len(fields) > 2 and len(fields[2].split()) > 1:
+        if len(fields) > 2 and count_words(fields[2]) > 1:
             return True
         named = {int(path.partition("-")[2]) for path in self.fields if path.startswith("NTE-")}
         after = {at: value for at, value in enumerate(fields) if at > 3 and value and at not in named}

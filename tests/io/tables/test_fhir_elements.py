@@ -3,7 +3,7 @@
 import pytest
 
 from sklearn_deid.io.tables import FHIR_FIELDS
-from sklearn_deid.io.tables.fhir_elements import ELEMENTS, has_other_spelling, has_unknown_element
+from sklearn_deid.io.tables.fhir_elements import ELEMENTS, has_misplaced_text, has_other_spelling, has_unknown_element
 
 
 def nested(place, content):
@@ -44,6 +44,14 @@ def test_sections_are_known_at_any_depth():
         inner = inner["section"][0]
     inner["heading"] = "b"
     assert has_unknown_element(section, "Composition")
+
+
+@pytest.mark.parametrize("text", ["seen by Roe", "\u738b\u5c0f\u660e\u4eca\u65e5"])
+def test_texts_in_elements_of_codes_are_seen_also_without_blanks(text):
+    assert has_misplaced_text({"status": text}, "Observation")
+    assert has_misplaced_text({"note": [{text: "a"}]}, "Observation")
+    assert has_misplaced_text({"_status": {"id": text}}, "Observation")
+    assert not has_misplaced_text({"status": "final", "note": [{"text": text}]}, "Observation")
 
 
 @pytest.mark.parametrize("written", ["{}", ["{}"], [[None, "{}"]]])

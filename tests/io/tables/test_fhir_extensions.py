@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sklearn_deid.io.tables.fhir_extensions import text_in_extensions
+from sklearn_deid.io.tables.fhir_extensions import text_in_extensions, unread_in_extensions
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,14 @@ def test_texts_are_seen(extension):
 )
 def test_codes_are_no_texts(extension):
     assert not text_in_extensions({"_title": {"extension": [extension]}, "title": "Findings"}, ["title"])
+
+
+@pytest.mark.parametrize("text", ["seen by Roe", "\u738b\u5c0f\u660e\u4eca\u65e5"])
+def test_a_text_in_place_of_a_code_is_seen_also_without_blanks(text):
+    for key in ("url", "id", "valueCode"):
+        extension = {"url": "u", "id": "a", "valueCode": "b"}
+        assert not unread_in_extensions({"extension": [extension]})
+        assert unread_in_extensions({"extension": [{**extension, key: text}]})
 
 
 def test_a_path_with_a_star_is_followed_to_any_depth():

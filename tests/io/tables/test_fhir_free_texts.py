@@ -39,6 +39,12 @@ def test_marks(resource, marks):
         ({"valueQuantity": {"value": 1, "unit": "mm Hg"}}, {}),
         ({"valueQuantity": {"value": 1, "unit": "milliliter per minute per 1.73 m2"}}, {}),
         ({"valueSampledData": {"origin": {"value": 0}, "data": "1 2 E L 3"}}, {}),
+        # Without blanks between the words; the unit is the one of a blood pressure.
+        (
+            {"code": {"coding": [{**LOINC, "remark": "\u738b\u5c0f\u660e"}]}},
+            {"code": {"coding": {0: {"remark": TEXT}}}},
+        ),
+        ({"valueQuantity": {"value": 1, "unit": "\u6beb\u7c73\u6c5e\u67f1"}}, {}),
         ({"subject": {"div": "seen by Roe"}}, {"subject": {"div": TEXT}}),
         ({"code": {"text": {"div": "seen by Roe"}}}, {"code": {"text": {"div": TEXT}}}),
         ({"subject": {"attachment": {"note": "by Roe"}}}, {"subject": {"attachment": {"note": TEXT}}}),

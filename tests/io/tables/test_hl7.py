@@ -191,6 +191,7 @@ def test_rest_of_a_text_behind_a_separator_in_clear_is_left_out(tmp_path):
         "OBX|1|ST|N||a|b|c|d|e|f|Zyxwvutski",
         "OBX|1|CE|N||I10|I10^Seen by Zyxwvutski^ICD||||||F",
         "NTE|1|L|well | Zyxwvutski",
+        "NTE|1|\u738b\u5c0f\u660e\u4eca\u65e5|well",
         "NTE|1||well|Zyxwvutski|RE",
         "NTE|1||well|||6175551234x",
         "NTE|1||well|seen by Zyxwvutski^his wife",
