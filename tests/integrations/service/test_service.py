@@ -18,10 +18,11 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx2" if find_spec("httpx2") else "httpx")
 
 from fastapi.testclient import TestClient
+from pydantic import ValidationError
 
 from sklearn_deid.integrations.service.anonymizing import GivenSpan, anonymized
 from sklearn_deid.integrations.service.app import make_app
-from sklearn_deid.integrations.service.forms import RedactRequest
+from sklearn_deid.integrations.service.forms import AnalyzeRequest, AnonymizeRequest, RedactRequest
 from sklearn_deid.integrations.service.guard import ServiceLimits
 
 NAME = "Zyxwvutski"
@@ -563,6 +564,21 @@ def test_the_description_names_the_answers(rules):
 )
 def test_values_of_another_type_are_refused(rules, path, content):
     assert rules.post(path, json=content).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("form", "fields"),
+    [
+        (AnalyzeRequest, {"text": [None] * 99}),
+        (AnalyzeRequest, {"text": "x", "entities": [1] * 99}),
+        (AnonymizeRequest, {"text": "x", "analyzer_results": [{}] * 99}),
+    ],
+)
+def test_reading_ends_at_the_first_wrong_element_of_a_list(form, fields):
+    """An error for each element of a request of 1 MB took 1.2 GB, and 6 seconds in which nobody had an answer."""
+    with pytest.raises(ValidationError) as caught:
+        form.model_validate(fields)
+    assert caught.value.error_count() < 10
 
 
 @pytest.mark.parametrize("entities", [["EMAIL"], ["URL", "email_address"], ["PERSON"], ["PATIENT"], [NAME]])
