@@ -96,6 +96,9 @@ class RedactedTextReport:
         Group size below which patients are counted in ``n_below``.
     n_named_ids : int
         Number of notes whose id, such as a file name, contains a word of the names that the attacker knows.
+    n_unknown : int
+        Number of notes without a patient id. If patients have several of these notes, the groups of ``anonymity`` look
+        larger than the groups are.
     """
 
     n_notes: int
@@ -105,6 +108,7 @@ class RedactedTextReport:
     anonymity: dict[str, Anonymity] = field(default_factory=dict)
     least_k: int = 5
     n_named_ids: int = 0
+    n_unknown: int = 0
 
     def counts(self, attacker: str) -> dict[str, int]:
         """Number of passages of each label that an attacker found."""
@@ -124,6 +128,7 @@ class RedactedTextReport:
             },
             "least_k": self.least_k,
             "n_named_ids": self.n_named_ids,
+            "n_unknown": self.n_unknown,
             "anonymity": {kind: vars(found).copy() for kind, found in self.anonymity.items()},
             "passages": [vars(one).copy() for one in self.found],
         }
@@ -167,7 +172,7 @@ def audit_redacted_text(
         searched for. By default, the audit counts only the quasi-identifiers that the rules and the model find.
     patients : mapping, optional
         Patient of each note, by the id of the note. By default, the patient id of the document. A note without patient
-        id counts as a separate patient.
+        id counts as a separate patient: six notes of one patient are then a group of six patients.
     labels : iterable of str, default=()
         Labels that mark redacted PHI, in addition to those of ``deidentifier``, i2b2 2014 and MEDDOCAN.
     least_k : int, default=5
@@ -248,8 +253,9 @@ def audit_redacted_text(
     anonymity = _anonymity(notes, found, owners, least_k)
     ids = [Document(note.doc_id, note.doc_id) for note in notes if not _RANDOM_ID.fullmatch(note.doc_id)]
     n_named = sum(map(bool, _by_words(ids, known)))
-    n_patients = len(set(owners.values()))
-    return RedactedTextReport(len(notes), n_patients, tuple(found), tuple(attackers), anonymity, least_k, n_named)
+    sizes = len(notes), len(set(owners.values()))
+    n_unknown = sum(known_id(note.patient_id) is None for note in given)
+    return RedactedTextReport(*sizes, tuple(found), tuple(attackers), anonymity, least_k, n_named, n_unknown)
 
 
 Finds = list[tuple[int, int, str]]

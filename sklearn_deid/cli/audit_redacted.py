@@ -46,6 +46,8 @@ def run_redacted(arguments: argparse.Namespace) -> int:
 
     notes = list(source.read())
     table = notes_table(arguments.table, [note.doc_id for note in notes])
+    if arguments.table is not None and "patient_id" not in table:
+        raise DeidError("The table needs a column patient_id: the audit counts patients.", path=arguments.table)
     report = audit_redacted_text(
         notes,
         deidentifier=None if arguments.model is None else load_deidentifier(arguments),
@@ -60,6 +62,11 @@ def run_redacted(arguments: argparse.Namespace) -> int:
         print(f"{attacker}: found in {report.notes_with(attacker)} of {report.n_notes} notes: {labels}")
     if report.n_named_ids:
         print(f"names: in the ids or file names of {counted(report.n_named_ids, 'note')}. Use redact --number-outputs.")
+    if report.n_unknown:
+        print(
+            f"{report.n_unknown} of {counted(report.n_notes, 'note')} have no patient id (--table) and count as a "
+            "patient each: if patients have several notes, groups are smaller than stated."
+        )
     for kind, found in report.anonymity.items():
         smallest = "-" if found.k is None else found.k
         print(

@@ -108,3 +108,16 @@ def test_a_release_with_more_than_texts_is_refused(run, tmp_path, command, more)
     given += [] if command == "audit" else ["--output", tmp_path / "work"]
     code, _, err = run(command, *given)
     assert (code, "which would leave unread" in err, "Zyxwvut" in err) == (2, True, False)
+
+
+def test_notes_of_unknown_patients_are_counted(run, redacted, tmp_path):
+    """Two notes of one patient were a group of two patients without a message, also with a table without patients."""
+    table, output = tmp_path / "table.csv", tmp_path / "found.json"
+    _, out, _ = run("audit", "--redacted", redacted, "--output", output)
+    assert "2 of 2 notes have no patient id (--table)" in out
+    assert json.loads(output.read_text())["n_unknown"] == 2
+    table.write_text("doc_id,type\nn1,letter\nn2,letter\n")
+    code, out, err = run("audit", "--redacted", redacted, "--table", table)
+    assert (code, out, "needs a column patient_id" in err) == (2, "", True)
+    table.write_text("doc_id,patient_id\nn1,p\nn2,p\n")
+    assert "no patient id" not in run("audit", "--redacted", redacted, "--table", table)[1]
