@@ -29,6 +29,7 @@ _KINDS = {
     "place": "CITY STATE COUNTRY ZIP STREET LOCATION-OTHER HOSPITAL ORGANIZATION",
     "profession": "PROFESSION",
 }
+_KINDS_OF_RULES = ("age", "date")
 _KIND_OF = {label: kind for kind, labels in _KINDS.items() for label in labels.split()}
 _KIND_OF |= {label: _KIND_OF[goal] for label, goal in nearest_i2b2().items() if goal in _KIND_OF}
 
@@ -99,6 +100,9 @@ class RedactedTextReport:
     n_unknown : int
         Number of notes without a patient id. If patients have several of these notes, the groups of ``anonymity`` look
         larger than the groups are.
+    unsearched : tuple of str
+        Kinds of quasi-identifiers for which no attacker searched. Without a model or terms, these are "place", of which
+        the rules find only postal codes, and "profession".
     """
 
     n_notes: int
@@ -109,6 +113,7 @@ class RedactedTextReport:
     least_k: int = 5
     n_named_ids: int = 0
     n_unknown: int = 0
+    unsearched: tuple[str, ...] = ()
 
     def counts(self, attacker: str) -> dict[str, int]:
         """Number of passages of each label that an attacker found."""
@@ -129,6 +134,7 @@ class RedactedTextReport:
             "least_k": self.least_k,
             "n_named_ids": self.n_named_ids,
             "n_unknown": self.n_unknown,
+            "unsearched": list(self.unsearched),
             "anonymity": {kind: vars(found).copy() for kind, found in self.anonymity.items()},
             "passages": [vars(one).copy() for one in self.found],
         }
@@ -255,7 +261,11 @@ def audit_redacted_text(
     n_named = sum(map(bool, _by_words(ids, known)))
     sizes = len(notes), len(set(owners.values()))
     n_unknown = sum(known_id(note.patient_id) is None for note in given)
-    return RedactedTextReport(*sizes, tuple(found), tuple(attackers), anonymity, least_k, n_named, n_unknown)
+    searched = {*_KINDS_OF_RULES, *(terms or {}), *map(_KIND_OF.get, getattr(deidentifier, "categories_", ()))}
+    unsearched = tuple(kind for kind in _KINDS if kind not in searched)
+    return RedactedTextReport(
+        *sizes, tuple(found), tuple(attackers), anonymity, least_k, n_named, n_unknown, unsearched
+    )
 
 
 Finds = list[tuple[int, int, str]]

@@ -68,6 +68,11 @@ def run_redacted(arguments: argparse.Namespace) -> int:
             "patient each: if patients have several notes, groups are smaller than stated."
         )
     for kind, found in report.anonymity.items():
+        if kind in report.unsearched:
+            # "Readable for 0 patients" would say that an attacker has searched.
+            print(f"{kind}: {'only postal codes were' if kind == 'place' else 'not'} searched, use --model")
+            if not found.n_passages:
+                continue
         smallest = "-" if found.k is None else found.k
         print(
             f"{kind}: readable for {found.n_patients} of {report.n_patients} patients, smallest group {smallest}, "

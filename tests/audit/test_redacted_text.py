@@ -224,3 +224,17 @@ def test_names_in_unusual_characters_are_found(written):
     text = f"Seen by Dr. {written} today."
     (found,) = audit_redacted_text([Document("n", text)], names=["Alder", "M\u00fcller"]).found
     assert (text[found.start : found.end], found.attacker) == (written, "names")
+
+
+def test_the_report_names_kinds_that_no_attacker_searched():
+    class Model:
+        categories_ = {"CITY": "LOCATION", "PATIENT": "NAME"}
+
+        def iter_annotate(self, notes):
+            return ((note, ()) for note in notes)
+
+    notes = [Document("n1", "A nurse from Boston.")]
+    assert audit_redacted_text(notes).unsearched == ("place", "profession")
+    assert audit_redacted_text(notes, deidentifier=Model()).unsearched == ("profession",)
+    found = audit_redacted_text(notes, deidentifier=Model(), terms={"profession": ["nurse"]})
+    assert found.unsearched == () and found.to_dict()["unsearched"] == []

@@ -121,3 +121,14 @@ def test_notes_of_unknown_patients_are_counted(run, redacted, tmp_path):
     assert (code, out, "needs a column patient_id" in err) == (2, "", True)
     table.write_text("doc_id,patient_id\nn1,p\nn2,p\n")
     assert "no patient id" not in run("audit", "--redacted", redacted, "--table", table)[1]
+
+
+def test_kinds_that_no_attacker_searched_are_named(run, tmp_path):
+    """Professions were "readable for 0 of 1 patients", although the rules find no profession."""
+    (tmp_path / "n1.txt").write_text("A nurse from Boston.")
+    _, out, _ = run("audit", "--redacted", tmp_path)
+    assert "profession: not searched, use --model\n" in out and "profession: readable" not in out
+    assert "place: only postal codes were searched, use --model\n" in out and "place: readable" not in out
+    assert "age: readable for 0 of 1 patients" in out
+    (tmp_path / "n1.txt").write_text("Boston, MA 02115.")
+    assert "place: readable for 1 of 1 patients" in run("audit", "--redacted", tmp_path)[1]
