@@ -147,10 +147,16 @@ def is_weak(result: AttackResult) -> bool:
 
 
 def counted(results: Iterable[AttackResult]) -> list[AttackResult]:
-    """Attacks that determine the score: valid attacks, without bounds, checks and attacks on properties that are
-    declared as open, and weak attacks, which can only lower the score."""
+    """Attacks that determine the score: valid attacks, without bounds, checks, attacks on properties that are declared
+    as open and attacks without room, and weak attacks, which can only lower the score."""
     others = (r for r in results if not (is_bound(r) or is_check(r) or is_open(r)))
-    return [r for r in others if r.status == "ok" or is_weak(r)]
+    return [r for r in others if (r.status == "ok" or is_weak(r)) and _has_room(r)]
+
+
+def _has_room(result: AttackResult) -> bool:
+    """Whether an attack can be better than its guess. A guess that is always right, as of a single word or of the ten
+    most frequent of ten words, leaves no advantage to measure: the attack would count as one that learnt nothing."""
+    return result.best - result.baseline.value > 1e-9  # type: ignore[union-attr]
 
 
 def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
@@ -246,6 +252,12 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
         f"Declared as open, and not part of the score: {result.phrase.format(percent(result.attack.value))}."
         for result in results
         if is_open(result) and result.attack is not None and result.status == "ok"
+    ]
+    found += [
+        f"Not part of the score: {row.name}. The guess without the release is always right, so that the attack "
+        "measured nothing."
+        for row in results
+        if row.status == "ok" and not (is_bound(row) or is_check(row) or is_open(row) or _has_room(row))
     ]
     if n_left_out:
         found.append(

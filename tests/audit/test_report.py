@@ -444,3 +444,14 @@ def test_further_figures_are_told():
     assert "at most 69.3 %. The largest accuracy is 83.4 %." in AuditReport([read, close]).to_markdown()
     assert "| inversion | seen 59 % (55 % to 63 %); n words 25575; by, a 2 |" in text
     assert "For 95 % of the pairs, the accuracy is at most 69 %. The largest accuracy is 83 %." in text
+
+
+def test_a_guess_that_is_always_right_leaves_nothing_to_measure():
+    """The ten most frequent of ten words, or a single word: the audit had score 1 for the only attack of a threat."""
+    without = result(900, 1000, "lookup", baseline=1.0)
+    report = AuditReport([without])
+    assert (report.score, report.passed(), report.worst) == (0.0, False, None)
+    assert "The risk is unknown" in report.verdicts["representation"]
+    assert report.warnings[0].startswith("Not part of the score: lookup. The guess")
+    other = AuditReport([without, result(10, 1000, "updates", "updates", 0.01)])
+    assert other.passed() and not other.passed(threats=["representation", "updates"])
