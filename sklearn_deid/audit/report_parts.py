@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..metrics import Estimate
 from .protocol import THREATS, AttackResult
-from .report_score import exposure, interval_text, is_bound, is_check, is_weak, percent, two_digits
+from .report_score import exposure, interval_text, is_bound, is_check, is_weak, percent, percent_range, two_digits
 from .report_verdicts import capital
 
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
@@ -242,7 +242,7 @@ def _with_interval(estimate: Estimate | float | None) -> str:
         return "none"
     if estimate.low == estimate.high:
         return percent(estimate.value)
-    return f"{percent(estimate.value)} ({percent(estimate.low)} to {percent(estimate.high)})"
+    return f"{percent(estimate.value)} ({percent_range(estimate.low, estimate.high)})"
 
 
 def _bound_text(bound: Any) -> str:
@@ -287,7 +287,7 @@ def _details(details: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     for key, value in details.items():
         name = prefix + _RANKED.get(key, key.replace("_", " "))
         if isinstance(value, Mapping) and {"value", "low", "high"} <= set(value):
-            yield f"{name} {percent(value['value'])} ({percent(value['low'])} to {percent(value['high'])})"
+            yield f"{name} {percent(value['value'])} ({percent_range(value['low'], value['high'])})"
         elif isinstance(value, Mapping):
             yield from _details(value, f"{name}, ")
         elif value is not None:

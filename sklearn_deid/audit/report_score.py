@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -76,6 +76,27 @@ def percent(share: float) -> str:
     if share > 0.999:
         return "over 99.9 %"
     return f"{100 * share:.1f} %" if share < 0.0095 or share > 0.9905 else f"{100 * share:.0f} %"
+
+
+def percent_range(low: float, high: float) -> str:
+    """An interval in percent, whose ends are rounded outwards: an upper end that is rounded down does not hold.
+
+    Examples
+    --------
+    >>> percent_range(0.3196, 0.3642), percent_range(0.0097, 0.9903), percent_range(0.0, 0.0042)
+    ('31 % to 37 %', '0.9 % to 99.1 %', '0 % to 0.5 %')
+    """
+    return f"{_outwards(low, math.floor)} to {_outwards(high, math.ceil)}"
+
+
+def _outwards(share: float, whole: Callable[[float], int]) -> str:
+    if not 0.001 <= share <= 0.999:
+        return percent(share)
+    shown = whole(round(100 * share, 6))
+    if 0.95 <= 100 * share <= 99.05 and 0 < shown < 100:
+        return f"{shown} %"
+    # A whole percent would be 0 % or 100 %, or a large part of the rest.
+    return f"{whole(round(1000 * share, 6)) / 10:.1f} %"
 
 
 def two_digits(score: float) -> str:

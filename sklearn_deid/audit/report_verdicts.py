@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..representations.probe import CONTROL_BAR
 from .protocol import THREATS, AttackResult
-from .report_score import Exposure, at_most, counted, exposure, is_bound, is_paper, is_weak, percent
+from .report_score import Exposure, at_most, counted, exposure, is_bound, is_paper, is_weak, percent, percent_range
 
 _NARROW = 0.1
 _MOST_BESIDES = 3
@@ -91,7 +91,7 @@ def _with_what(result: AttackResult) -> str:
 def _sentence(result: AttackResult) -> str:
     attack, baseline = result.attack, result.baseline
     assert attack is not None and baseline is not None  # of all that count
-    interval = f"{100 * attack.confidence:g} % interval {percent(attack.low)} to {percent(attack.high)}"
+    interval = f"{100 * attack.confidence:g} % interval {percent_range(attack.low, attack.high)}"
     guess = percent(baseline.value)  # type: ignore[union-attr]
     if not result.phrase:
         return f"{result.attacker} {capital(result.measure)}: {percent(attack.value)} ({interval}); guessing: {guess}."

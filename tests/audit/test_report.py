@@ -455,3 +455,21 @@ def test_a_guess_that_is_always_right_leaves_nothing_to_measure():
     assert report.warnings[0].startswith("Not part of the score: lookup. The guess")
     other = AuditReport([without, result(10, 1000, "updates", "updates", 0.01)])
     assert other.passed() and not other.passed(threats=["representation", "updates"])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "stated"),
+    [
+        (0.55, 0.6142, "55 % to 62 %"),
+        (0.5574, 0.57, "55 % to 57 %"),
+        (0.0093, 0.0094, "0.9 % to 1.0 %"),
+        (0.0, 0.0004, "0 % to under 0.1 %"),
+        (0.9995, 1.0, "over 99.9 % to 100 %"),
+    ],
+)
+def test_the_ends_of_an_interval_are_rounded_outwards(low, high, stated):
+    """An attacker who may be right in 61.4 % of the cases was stated as right in at most 61 %."""
+    found = replace(result(), attack=Estimate((low + high) / 2, low, high, 100))
+    report = AuditReport([found])
+    assert f"interval {stated})" in report.verdicts["representation"]
+    assert f"({stated})" in report.to_markdown()
