@@ -11,6 +11,8 @@ import numpy as np
 
 from ..metrics.intervals import ratio_variance
 
+_MOST_CASES = 1e12
+
 
 @dataclass(frozen=True)
 class LeakBound:
@@ -126,7 +128,7 @@ class LeakBound:
         return cls(int(hits.sum()), n, share, upper, confidence, len(n_cases), effective)
 
     def cases_needed(self, bound: float, *, more_leaks: bool) -> float:
-        """Return the effective number of cases that a bound needs; infinity if no number of cases reaches the bound.
+        """Return the effective number of cases that a bound needs; infinity if no number up to 10^12 reaches the bound.
 
         Parameters
         ----------
@@ -144,6 +146,10 @@ class LeakBound:
         # Doubling finds a bracket, bisection the number: the bound falls with n, but has no inverse in closed form.
         while self._upper_with(high, share, more_leaks) > bound:
             low, high = high, 2 * high
+            # A weighted share can be below an equal bound by a rounding error. No number of notes tells them apart, and
+            # the bisection of still larger numbers would not end.
+            if high > _MOST_CASES:
+                return math.inf
         while high - low > 1e-3:
             middle = (low + high) / 2
             low, high = (low, middle) if self._upper_with(middle, share, more_leaks) <= bound else (middle, high)

@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -377,3 +378,17 @@ def test_all_remaining_notes_without_a_leak_can_reach_the_target():
     assert rest.passed_
     more = SignOff(60).assess([note(number, int(number < 10)) for number in range(60)], n_release=190)
     assert more.more_notes_ == {"no_more_leaks": None, "same_share": None}, "10 of 190 are more than 5 %"
+
+
+def test_a_share_at_the_target_ends():
+    """By a rounding error, the weighted share was 0.19999999999999993: the search for further notes never ended."""
+    types = {f"n{n:03}": "report" if n < 1000 else "letter" for n in range(1300)}
+    sign_off = SignOff(20, target=0.2)
+    chosen = sorted(sign_off.draw(types, types), key=types.get)
+    assert Counter(map(types.get, chosen)) == {"letter": 5, "report": 15}
+    read = [replace(note(int(name[1:]), int(place in (0, 5, 6, 7))), doc_id=name) for place, name in enumerate(chosen)]
+    assert sign_off.assess(read).notes_.share < 0.2
+    assert sign_off.more_notes_["same_share"] == 1280, "all others"
+    rare = LeakBound.from_notes([0], [1], "p")
+    assert rare.cases_needed(1e-13, more_leaks=False) == math.inf
+    assert rare.cases_needed(1e-9, more_leaks=False) == pytest.approx(-math.log(0.05) * 1e9)
