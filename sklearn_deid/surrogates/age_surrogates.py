@@ -15,8 +15,8 @@ _BEHIND_OLDEST = re.compile(r"90\+(?:\+|s\b)")
 _PIECES = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+|(?:(?![.,]\d)[\W_])+|[\W_]")
 _DECIMAL = re.compile(r"(\d+)(?:[.,](\d+))?")
 _WORDS = re.compile(r"[^\W\d_]+")
-# "9 2" in a scanned note: 92, and not two ages.
-_SPACED = re.compile(r"\d+(?:\s+\d+)+(?![\d/])")
+# "9 2" in a scanned note, and "9 | 2" and "9,2" in a note with a sign after each character: 92, and not two ages.
+_SPACED = re.compile(r"\d+(?:\s+\d+)+(?![\d/])|(?<!\d)\d(?:\s*[|\u00a6\u2502\u2503,;:*~+\u00b7]\s*\d(?!\d))+(?![\d/])")
 # "9O" in a scanned note: 90, and not 9.
 _MISREAD = re.compile(r"\d\s?[oO](?![^\W_])")
 _HYPHENS = "- \t\r\n\u2010\u2011\u2013"
@@ -50,7 +50,9 @@ class AgeSurrogates:
 
     def surrogate(self, text: str) -> str | None:
         """Surrogate of an age in the form of ``text``, or None if the form is unknown."""
-        if _MISREAD.search(text) or any(int("".join(spaced.split())) > _OLDEST for spaced in _SPACED.findall(text)):
+        if _MISREAD.search(text) or any(
+            int("".join(filter(str.isdecimal, spaced))) > _OLDEST for spaced in _SPACED.findall(text)
+        ):
             return None
         pieces = self._joined(_PIECES.findall(text))
         values = [self._value(piece) for piece in pieces]

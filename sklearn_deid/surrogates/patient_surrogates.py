@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 from unicodedata import category
 
+from ..text.separated_letters import is_in_cells
 from .age_surrogates import AgeSurrogates
 from .date_surrogates import DateSurrogates, draw_shift
 from .folding import fold
@@ -162,7 +163,8 @@ class PatientSurrogates:
         # Accents and vowel signs with a code point of their own would stay: the rules replace letters and digits.
         if any(category(sign).startswith("M") for sign in mention.text):
             return None
-        return self._rules[mention.kind](mention)
+        # A surrogate for each letter would reveal the number of the letters, and which of them are equal.
+        return None if is_in_cells(mention.text) else self._rules[mention.kind](mention)
 
     def _name(self, mention: Mention) -> str | None:
         return None if is_spelled(mention.text, self.words) else self._people.surrogate(mention.text, mention.kind)

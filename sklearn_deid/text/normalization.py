@@ -21,6 +21,7 @@ from .line_marks import line_marks
 from .misread_characters import misread_characters
 from .normalized_text import Edit, NormalizedText
 from .scanner_errors import scanner_repairs
+from .separated_letters import letters_in_cells, letters_in_lines
 
 # Letters of scripts whose words are letters in a row: Latin, Greek and Cyrillic. Marks and invisible characters are
 # parts of words in other scripts, and stay.
@@ -156,7 +157,8 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     carets of HL7 between names (``ROE^ANN^M``)     a comma, then spaces
     names typed with caps lock (``aNN rOE``)        the other casing
     letters with a space, hyphen, period or other   the word
-    sign after each
+    sign after each, in cells, and with a tab
+    line ends between all characters of a passage   nothing; a space instead of an empty line
     digits in words and letters in numbers, as a    the letter or digit that was meant
     scanner confuses them (``20l8``, ``M00dy``)
     ==============================================  ====================================================
@@ -166,9 +168,9 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     text : str
         Unchanged text of a note.
     layout : bool, default=True
-        Whether to also join hyphenated lines and letters with spaces between them, and to remove signs before and
-        behind lines. Use False for a text that was rebuilt from tokens, whose line breaks and spaces differ from the
-        note.
+        Whether to also join hyphenated lines and letters with spaces or line ends between them, and to remove signs
+        before and behind lines. Use False for a text that was rebuilt from tokens, whose line breaks and spaces differ
+        from the note.
 
     Returns
     -------
@@ -216,8 +218,10 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
         ligatures = [Edit(*found.span(), _LIGATURES[found[0]]) for found in _LIGATURE.finditer(reading.text)]
         reading = reading.edited(ligatures)
     reading = reading.edited(_inverted(reading.text))
+    reading = reading.edited(letters_in_cells(reading.text))
     reading = reading.edited(_signs_between_letters(reading.text))
     if layout:
+        reading = reading.edited(letters_in_lines(reading.text))
         reading = reading.edited(_spaces_between_letters(reading.text))
     return reading.edited(scanner_repairs(reading.text))
 

@@ -223,6 +223,13 @@ def test_spelled_names_reveal_no_repeated_letters(label, name):
     assert not any("[" in one for one in rewritten("en", *others))
 
 
+@pytest.mark.parametrize("sign", ["|", " | ", "\t", "\n", ",", "*"])
+def test_surrogates_of_letters_in_cells_are_no_cipher(sign):
+    """Each letter had a surrogate, equal letters the same one, and an age over 89 stayed."""
+    for label, text in (("HOSPITAL", "Mercy Mercy"), ("STREET", "Elm Row"), ("PATIENT", "QUEWWICK"), ("AGE", "94")):
+        assert rewritten("en", sign.join(text), label=label) == [f"[{label}]"]
+
+
 @pytest.mark.parametrize(
     ("locale", "name"),
     [("pt", "Concei\u00e7\u00e3o Vasconcelos"), ("en", "Mei Quew"), ("es", "Lumi Paz"), ("en", "Aldermark Lee")],
