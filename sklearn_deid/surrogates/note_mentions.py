@@ -11,6 +11,8 @@ from html import unescape
 
 from ..text import Span, normalize
 from ..text.line_marks import without_line_marks
+from ..text.marks_of_all_lines import marks_of_all_lines
+from ..text.normalized_text import Edit, edited
 from .date_parsing import is_range_sign
 from .folding import fold
 from .listed_weekdays import listed_weekdays
@@ -78,6 +80,7 @@ class NoteMentions:
     ) -> None:
         self._text, self._spans, self._words = text, spans, words
         self._kinds = list(kinds)
+        self._marks: list[Edit] | None = None
         parts_of = parts_of or partial(place_parts, words=words)
         parts = {i: parts_of(self._span_text(i)) for i, kind in enumerate(kinds) if kind == "place"}
         places = {i: _leading_kind(some) for i, some in parts.items()}
@@ -139,9 +142,17 @@ class NoteMentions:
         return _with_plain_digits(self._written(i))
 
     def _written(self, i: int) -> str:
-        """Text of a span as a reader sees it, without ``>`` of a quoted mail or the bars of a box between its lines."""
-        written = self._text[self._spans[i].start : self._spans[i].end]
-        return without_line_marks(written) if "\n" in written or "\r" in written else written
+        """Text of a span as a reader sees it, without the marks of lines, such as ``>`` of a quoted mail."""
+        start, end = self._spans[i].start, self._spans[i].end
+        written = self._text[start:end]
+        if "\n" not in written and "\r" not in written:
+            return written
+        if self._marks is None:
+            self._marks = marks_of_all_lines(self._text)
+        inside = [edit._replace(start=edit.start - start, end=edit.end - start) for edit in self._marks]
+        return without_line_marks(
+            edited(written, [edit for edit in inside if 0 < edit.start and edit.end < end - start])
+        )
 
     def _end_before(self, i: int) -> int:
         return self._spans[i - 1].end if i else 0

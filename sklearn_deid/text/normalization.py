@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from .coded_line_ends import coded_line_ends
 from .line_marks import line_marks
+from .marks_of_all_lines import marks_of_all_lines
 from .misread_characters import misread_characters
 from .normalized_text import Edit, NormalizedText
 from .scanner_errors import scanner_repairs
@@ -151,6 +152,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     controls of Windows-1252                        the sign of that encoding
     ``>`` of quoted mails, bars and other signs     nothing; lists and rows of tables keep their signs
     around the lines of a box
+    sign or line number of all lines of a note      nothing; lists keep their signs and numbers
     hyphen and line break in a word                 nothing; the hyphen between capitalised words, and behind the tens
                                                     of a number in words (``ninety-four``)
     line break in a number, after ``-`` or ``/``    nothing
@@ -205,6 +207,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     if "_" in text:
         reading = reading.edited(_underscores(reading.text))
     if layout:
+        reading = reading.edited(marks_of_all_lines(reading.text))
         reading = _joined_lines(reading.edited(line_marks(reading.text)))
     if not reading.text.isascii() and not _USUAL.fullmatch(reading.text):
         reading = reading.edited(_hidden(reading.text))

@@ -251,6 +251,18 @@ def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
     return width if overlong <= max(1, _MAX_OVERLONG_SHARE * len(lines)) else None
 
 
+def is_wrapped(text: str) -> bool:
+    r"""Whether a width explains the line breaks of a note, and enough of these breaks are inside a sentence.
+
+    Examples
+    --------
+    >>> text = "She was seen in the clinic with her mother and\ntold us that she had slept badly for a week and\n"
+    >>> is_wrapped(text + "that she had no pain at the time of the visit"), is_wrapped("pain\ncough\nfever")
+    (True, False)
+    """
+    return _wrap_width(_visible_lines(text), is_caseless(text)) is not None
+
+
 def _is_cut_into_words(text: str, lines: list[_Line], caseless: bool) -> bool:
     """Whether hardly any line of a note has more than two words, and the lines are parts of sentences.
 
