@@ -20,6 +20,7 @@ from ...tagging.canary import canary, canary_problem
 from ...tagging.note_tagger import NoteFailure, UnlikeNote
 from ...tagging.tagger_failure import TaggerFailure
 from ...text import Span
+from ...text.column_names import repeats
 from ..deidentifiers import as_deidentifier, labels_of_model
 from ..presidio_entities import PRESIDIO_ENTITIES, entity_of
 from .anonymizing import GivenSpan, anonymized
@@ -38,6 +39,7 @@ _RECOGNIZER = "DeidRecognizer"
 # batch, and a batch of the longest notes would not end within the time limit.
 _BATCH_LINES, _BATCH_BYTES = 64, 250_000
 _NO_NOTE = "The line is no JSON object of a string 'text' and an 'id', or names a key twice."
+_TEXT_IN_ID = "The id repeats the text, or a part, and the answer would repeat the id."
 
 
 def make_app(
@@ -313,7 +315,7 @@ class _Service:
         # 200, so that only the metrics show that a client sends nothing that the service can read.
         results = self._counted(
             [
-                _redacted(note["text"], next(found), "label") if "text" in note else NoteFailure(_NO_NOTE)
+                _redacted(note["text"], next(found), "label") if "text" in note else NoteFailure(note["reason"])
                 for note in notes
             ]
         )
@@ -377,16 +379,19 @@ def _answer(content: Any) -> Any:
 
 
 def _note(line: bytes) -> dict[str, Any]:
-    """Id and text of a line; no text if the line is not valid."""
+    """Id of a line, and its text, or the reason why the line is not valid."""
     try:
         content = load_strict(line)
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        return {"id": None}
+        return {"id": None, "reason": _NO_NOTE}
     name = content.get("id")
     # Programs that hold a column of numbers with gaps send 17.0. Without its id, the answer would belong to no note.
     note = {"id": name if isinstance(name, (str, int, float)) else None}
     # As in `RedactRequest`, another field could request more redaction than the service performs.
-    is_note = isinstance(content.get("text"), str) and content.keys() <= {"id", "text"}
-    return {**note, "text": content["text"]} if is_note else note
+    if not isinstance(content.get("text"), str) or not content.keys() <= {"id", "text"}:
+        return {**note, "reason": _NO_NOTE}
+    if repeats(content["text"], [name]):
+        return {"id": None, "reason": _TEXT_IN_ID}
+    return {**note, "text": content["text"]}

@@ -195,6 +195,16 @@ def test_batch_keeps_the_order_and_names_what_fails(rules):
     assert NAME not in str(found[40:])
 
 
+def test_a_batch_repeats_no_id_that_repeats_the_text(rules):
+    """A client that uses its texts as keys had the note beside its redaction in each line of the answer."""
+    note = f"{NAME} was seen on the ward and went home."
+    lines = [{"id": note, "text": note}, {"id": f"{NAME} 17", "text": note}, {"id": "Fine.", "text": "Fine."}]
+    answer = rules.post("/v1/batch", content="\n".join(map(json.dumps, lines)))
+    first, *others = map(json.loads, answer.text.splitlines())
+    assert (first["id"], "repeats the text" in first["error"]) == (None, True)
+    assert [(one["id"], "text" in one) for one in others] == [(f"{NAME} 17", True), ("Fine.", True)]
+
+
 @pytest.mark.parametrize(
     ("path", "content"),
     [
