@@ -33,3 +33,18 @@ def test_ages_below_their_labels(starter, label, is_hidden):
     assert 'such as "Age:" above "94". The starter leaves most ages below "Age" or "age:"' in PAGE
     (note,) = starter.redact([f"Sex\nF\n{label}\n94\nWeight\n61 kg\n"])
     assert ("94" not in note) == is_hidden
+
+
+def test_history_has_the_training_of_the_model_that_ships():
+    history = (ROOT / "docs" / "starter_history.md").read_text(encoding="utf-8")
+    card = CARD.read_text(encoding="utf-8")
+    of_visits, with_phi = (re.findall(rf'^\| {row}"(\w+)": ', card, re.M) for row in ("notes of visits ", ""))
+    assert len(of_visits) > 10 and len(with_phi) == 4
+    assert {name for name in [*of_visits, *with_phi] if f'"{name}"' not in history} == set()
+    (n_stages,) = set(re.findall(r"From stage 11 of (\d+) on", card))
+    assert f"continued to {n_stages} stages" in re.sub(r"\s+", " ", history)
+    # The figures of the card are in the last table of the history.
+    last = history.rsplit("\n## ", 1)[1]
+    for name in NOTES:
+        (found,) = re.findall(rf'^\| "{name}": [^|]+\| \d+ \| (0\.\d+) ', card, re.M)
+        assert found in last
