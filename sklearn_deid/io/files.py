@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
@@ -272,10 +272,11 @@ def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
     """
     part = part_of(path)
     if resume:
-        # The final file may be complete from an earlier run. Resuming continues with a copy and never damages the file.
-        if path.exists() and not part.exists():
-            _copy_lines(path, part)
-        return open_locked(part, "ab")
+        # Without a look before: meanwhile, another writer could give its file the final name, and an empty file would
+        # be made, without the documents of that writer.
+        with suppress(FileNotFoundError):
+            return open_locked(part, "ab", opener=_open_existing)
+        return _new_part(path, part)
     if path.exists() and not overwrite:
         raise already_there(path)
     if part.exists() and not overwrite:
@@ -287,7 +288,7 @@ def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
     return open_locked(part, "xb")
 
 
-def open_locked(part: Path, mode: str) -> FileIO:
+def open_locked(part: Path, mode: str, opener: Callable[[str, int], int] | None = None) -> FileIO:
     """Open an unfinished file, and lock it until it is closed. The system ends the lock of a killed process.
 
     Windows and some network drives know no such locks. There, a second writer is not noticed.
@@ -297,14 +298,47 @@ def open_locked(part: Path, mode: str) -> FileIO:
     DeidError
         If another writer has locked the file, or has finished or replaced it in this moment.
     """
-    stream = FileIO(part, mode)
+    stream = FileIO(part, mode, opener=opener)
     if is_lockable() and not (_lock(stream) and _is_same(stream, part)):
         stream.close()
-        raise DeidError(
-            "Another writer has this unfinished file open. Close it, wait for its end, or write to another path.",
-            path=str(part),
-        )
+        raise _in_use(part)
     return stream
+
+
+def _open_existing(path: str, flags: int) -> int:
+    return os.open(path, flags & ~os.O_CREAT)
+
+
+def _new_part(path: Path, part: Path) -> FileIO:
+    """Make an unfinished file with the documents of the final file, if there is one, and lock it as `open_locked` does.
+
+    The final file may be complete from an earlier run. Resuming continues with a copy and never damages the file.
+    """
+    copy = part_of(part)
+    # With the lock of the copy, no other writer that resumes copies or finishes the file meanwhile.
+    stream = open_locked(copy, "ab")
+    try:
+        if part.exists():
+            raise _in_use(part)
+        if not is_lockable():
+            stream.close()  # Windows does not rename a file that is open.
+        if path.exists():
+            _copy_lines(path, copy)
+        else:
+            os.truncate(copy, 0)
+        os.replace(copy, part)
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        close_locked(stream)
+        raise
+    return stream if is_lockable() else FileIO(part, "ab")
+
+
+def _in_use(part: Path) -> DeidError:
+    return DeidError(
+        "Another writer has this unfinished file open. Close it, wait for its end, or write to another path.",
+        path=str(part),
+    )
 
 
 def close_locked(stream: FileIO) -> None:
@@ -344,15 +378,13 @@ def _is_same(stream: FileIO, path: Path) -> bool:
 
 
 def _copy_lines(source: Path, target: Path) -> None:
-    copy = part_of(target)
-    shutil.copyfile(source, copy)
-    with copy.open("rb+") as stream:
+    shutil.copyfile(source, target)
+    with target.open("rb+") as stream:
         if stream.seek(0, os.SEEK_END):
             stream.seek(-1, os.SEEK_END)
             # A file that was edited by hand may lack its last line feed, and the next line would continue the last one.
             if stream.read(1) != b"\n":
                 stream.write(b"\n")
-    os.replace(copy, target)
 
 
 def drop_unfinished_line(path: Path) -> None:

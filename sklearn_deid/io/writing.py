@@ -293,9 +293,9 @@ class DocumentWriter:
                 self.completed = frozenset(completed_ids(self.path, self.format.name))
                 drop_unfinished_line(part)
             except BaseException:
-                close_locked(stream)
-                if is_new:
-                    part.unlink()
+                with _locked(stream):
+                    if is_new:
+                        part.unlink()
                 raise
 
     def _rewrite(self, stream: FileIO, rewrite: Callable[[Path], None]) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import sys
 import threading
 import time
@@ -426,11 +427,11 @@ def test_two_who_open_one_unfinished_file_at_the_same_time_do_not_share_it(tmp_p
     class Opening(FileIO):
         """Lets another run open the file between the checks and the opening."""
 
-        def __init__(self, file, mode):
+        def __init__(self, file, mode, **options):
             if not opened:
                 opened.append(None)
                 opened[0] = DocumentWriter(path)
-            super().__init__(file, mode)
+            super().__init__(file, mode, **options)
 
     monkeypatch.setattr("sklearn_deid.io.files.FileIO", Opening)
     with pytest.raises(FileExistsError):
@@ -528,6 +529,50 @@ def test_a_file_that_was_finished_before_the_lock_is_not_continued(tmp_path, mon
     with DocumentWriter(path, resume=True) as writer:
         writer.write(NOTES[1])
     assert [note.doc_id for note in read_corpus(path)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("has_final", [False, True])
+def test_a_file_that_was_finished_before_it_is_opened_is_continued(tmp_path, monkeypatch, has_final):
+    """The second writer made an empty file, and later replaced the file of the first writer without its documents."""
+    path, begun = tmp_path / "notes.jsonl", []
+    if has_final:
+        with DocumentWriter(path) as writer:
+            writer.write(NOTES[2])
+    first = DocumentWriter(path, resume=True)
+    first.write(NOTES[0])
+
+    def opened(*args, **options):
+        if not begun:
+            begun.append(args)
+            first.close()
+        return FileIO(*args, **options)
+
+    monkeypatch.setattr("sklearn_deid.io.files.FileIO", opened)
+    with DocumentWriter(path, resume=True) as writer:
+        writer.write(NOTES[1])
+    assert sorted(note.doc_id for note in read_corpus(path)) == ["a", "b", "c"][: 2 + has_final]
+    assert list(snapshot(tmp_path)) == ["notes.jsonl"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_a_second_writer_does_not_finish_the_file_while_it_is_copied(tmp_path, monkeypatch):
+    """The first writer went on with the copy, without the documents of the second one."""
+    path, begun, copyfile = tmp_path / "notes.jsonl", [], shutil.copyfile
+    with DocumentWriter(path) as writer:
+        writer.write(NOTES[0])
+
+    def copied(source, target):
+        copyfile(source, target)
+        if not begun:
+            begun.append(target)
+            with pytest.raises(DeidError, match="Another writer"), DocumentWriter(path, resume=True) as second:
+                second.write(NOTES[1])
+
+    monkeypatch.setattr("sklearn_deid.io.files.shutil.copyfile", copied)
+    with DocumentWriter(path, resume=True) as writer:
+        writer.write(NOTES[2])
+    assert [note.doc_id for note in read_corpus(path)] == ["a", "c"]
+    assert list(snapshot(tmp_path)) == ["notes.jsonl"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
