@@ -3,10 +3,11 @@
     sklearn-deid demo
     python docs/figures/redacted_note.py deid-demo/model
 
-The note is the first of another seed that fits; what the tagger misses is marked as missed.
+The note is the first of another seed that fits; what the tagger leaves of the PHI is marked as missed.
 """
 
 import argparse
+import re
 from html import escape
 from pathlib import Path
 
@@ -67,11 +68,17 @@ def panel(title, text, marks, x):
     return parts, y
 
 
+def left_over(text, span, hidden):
+    """Half-open character ranges of a span that stay readable, without blanks at their ends."""
+    readable = "".join(" " if at in hidden else text[at] for at in range(span.start, span.end))
+    return [(span.start + run.start(), span.start + run.end()) for run in re.finditer(r"\S+(?: \S+)*", readable)]
+
+
 def picture(document, spans):
     """The note with marks on the left, the redacted note on the right, as SVG."""
     category = {span.label: span.category for span in document.spans} | {s.label: s.category for s in spans}
     hidden = {position for span in spans for position in range(span.start, span.end)}
-    missed = [s for s in document.spans if not hidden & set(range(s.start, s.end))]
+    missed = [part for span in document.spans for part in left_over(document.text, span, hidden)]
     found = [(span.start, span.end, category[span.label]) for span in spans]
     rewritten = rewrite(document.text, spans, lambda span: f"[{span.label}]")
     placeholders = [(span.start, span.end, category[span.label]) for span in rewritten.spans]
@@ -80,7 +87,7 @@ def picture(document, spans):
     left, height = panel(
         "A generated note, and what is found",
         document.text,
-        found + [(s.start, s.end, "missed") for s in missed],
+        found + [(start, end, "missed") for start, end in missed],
         MARGIN,
     )
     right, other = panel("sklearn-deid redact", rewritten.text, placeholders, width / 2 + MARGIN)
