@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from .locale_words import LocaleWords
 from .written_date import weekday_number
@@ -12,7 +12,7 @@ from .written_date import weekday_number
 _WORD = re.compile(r"[^\W\d_]+")
 # Signs and words between two weekdays of a range or a list: "Mon-Fri", "Mo.-Fr.", "lunes y los jueves", "du lundi au".
 _BETWEEN = re.compile(
-    r"\.?(?:[\s/,;&+()\u2013\u2014-]|\b(?:to|thru|through|until|and|or|plus|a|al|hasta|y|o|e|los|el|bis|und|oder|au|et|ou"
+    r"(?:[\s/,;&+()\u2013\u2014-]|\b(?:to|thru|through|until|and|or|plus|a|al|hasta|y|o|e|los|el|bis|und|oder|au|et|ou"
     r"|le|les|tot|en|of|til|og|eller|i|ed|dal|at\u00e9|\u00e0|ao|os|as)\b){1,12}",
     re.IGNORECASE,
 )
@@ -90,19 +90,30 @@ def _is_listed(text: str, start: int, end: int, words: LocaleWords) -> bool:
         return True
     last = next((one for one in reversed([*_WORD.finditer(before)]) if _number(one[0], words) is not None), None)
     first = next((one for one in _WORD.finditer(behind) if _number(one[0], words) is not None), None)
-    is_behind = last is not None and _BETWEEN.fullmatch(before, last.end()) is not None
-    return is_behind or (first is not None and _BETWEEN.fullmatch(behind, 0, first.start()) is not None)
+    if last is not None and _is_between(last[0], before[last.end() :]):
+        return True
+    return first is not None and _is_between(_WORD.findall(text[start:end])[-1], behind[: first.start()])
+
+
+def _is_between(word: str, text: str) -> bool:
+    """Whether the text behind a weekday leads to the next weekday of a list; a full stop only behind abbreviations."""
+    return _BETWEEN.fullmatch(text.removeprefix(".") if len(word) <= _SHORT else text) is not None
 
 
 def _plans(text: str, words: LocaleWords) -> Iterator[tuple[int, int]]:
-    """Start and end of each run of weekdays in the order of the week."""
+    """Start and end of each run of weekdays in the order of the week, without overlaps."""
     found = [(one, number) for one in _WORD.finditer(text) if (number := _number(one[0], words)) is not None]
-    run = 1
-    for i, ((before, last), (behind, number)) in enumerate(pairwise(found), start=1):
-        run = run + 1 if number == (last + 1) % 7 and behind.start() - before.end() <= _GAP else 1
-        if run >= _PLAN:
-            yield found[i + 1 - run][0].start(), behind.end()
+    first = 0
+    for i, (one, number) in enumerate(found, start=1):
+        behind = found[i] if i < len(found) else None
+        is_next = behind is not None and behind[1] == (number + 1) % 7 and behind[0].start() - one.end() <= _GAP
+        if is_next:
+            continue
+        if i - first >= _PLAN:
+            yield found[first][0].start(), one.end()
+        first = i
 
 
 def _is_in(start: int, end: int, plans: Sequence[tuple[int, int]]) -> bool:
-    return any(first <= start and end <= last for first, last in plans)
+    before = bisect_right(plans, start, key=lambda plan: plan[0]) - 1
+    return before >= 0 and end <= plans[before][1]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import accumulate
 
 from ..text import Document, Span
 
@@ -129,17 +130,21 @@ def with_time_zones(document: Document, kind_of: Mapping[str, str]) -> Document:
     if not places:
         return document
     spans = sorted(document.spans, key=lambda s: s.start)
-    added = [_zone(place, dates) for place in places if not _overlaps(place, spans)]
+    free = _without_overlaps(places, spans)
+    starts = [one.start for one in dates]
+    added = [replace(dates[max(0, bisect_right(starts, at) - 1)], start=at, end=end) for at, end in free]
     return replace(document, spans=tuple(_joined([*spans, *added], document.text)))
 
 
-def _zone(place: tuple[int, int], dates: list[Span]) -> Span:
-    before = bisect_right([one.start for one in dates], place[0])
-    return replace(dates[max(0, before - 1)], start=place[0], end=place[1])
-
-
-def _overlaps(place: tuple[int, int], spans: list[Span]) -> bool:
-    return any(span.start < place[1] and place[0] < span.end for span in spans)
+def _without_overlaps(places: list[tuple[int, int]], spans: list[Span]) -> Iterator[tuple[int, int]]:
+    """Places that share no character with a span; the spans are in order."""
+    # An early span may end behind the start of a later span.
+    ends = list(accumulate((span.end for span in spans), max))
+    starts = [span.start for span in spans]
+    for start, end in places:
+        before = bisect_left(starts, end)
+        if not before or ends[before - 1] <= start:
+            yield start, end
 
 
 def _joined(spans: list[Span], text: str) -> Iterator[Span]:

@@ -4,7 +4,7 @@ import pytest
 
 from sklearn_deid import Document, Span
 from sklearn_deid.surrogates import SurrogateEngine
-from sklearn_deid.surrogates.listed_weekdays import listed_weekdays
+from sklearn_deid.surrogates.listed_weekdays import _plans, listed_weekdays
 from sklearn_deid.surrogates.locale_words import locale_words
 
 PLAN = "[Sun] 5 mg\n[Mon] 5 mg\n[Tue] 2.5 mg\n[Wed] 5 mg\n[Thu] 5 mg\nFri 2.5 mg\n[Sat] 5 mg"
@@ -67,6 +67,18 @@ def test_weekdays_of_lists_and_names_have_no_surrogate(locale, text):
 def test_weekdays_of_days_move(locale, text):
     plain, places = marked(text)
     assert listed_weekdays(plain, places, locale_words(locale)) == set()
+
+
+def test_a_long_plan_is_one_run():
+    """A run for each of its ends made the time for a note grow with the square of its weekdays."""
+    text = "Mon 5 mg Tue 5 mg Wed 5 mg Thu 5 mg Fri 5 mg Sat 5 mg Sun 5 mg " * 20
+    assert list(_plans(text, locale_words("en"))) == [(0, len(text) - len(" 5 mg "))]
+
+
+def test_a_weekday_between_two_plans_moves():
+    plan = "[Mon] 5, [Tue] 5, [Wed] 5, [Thu] 5, [Fri] 5. "
+    plain, places = marked(f"{plan}Seen in the clinic on [Tuesday]. {plan}")
+    assert listed_weekdays(plain, places, locale_words("en")) == {*range(11)} - {5}
 
 
 def test_weekdays_of_lists_stay_if_all_weekdays_stay():
