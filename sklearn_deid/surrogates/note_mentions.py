@@ -41,6 +41,14 @@ _CODED = re.compile(
     "[&%<\\\\\u00ad\u0251\u0261\u0370-\u058f\u200b-\u200f\u2060\ufeff\uff21-\uff5a]|[\u00c3-\u00c5][\u0080-\u00bf\u2013-\u2122]"
     r"|[-\u2010\u2011][ \t]*[\r\n]"
 )
+# A number behind such a word is that of a telephone, also under the label of another number.
+_PHONE_WORD = re.compile(
+    r"(?<![^\W\d_])(?:tel|telephone|phone|ph|fax|telefax|cell|mobile|pager|call|t\u00e9l|t\u00e9l\u00e9phone|tfno|tlfn?o?|tel\u00e9fono|m\u00f3vil"
+    r"|telefon|telefonnummer|handy|mobil|telefono|cellulare|telefone|telem\u00f3vel|celular|telefoon|mobiel)"
+    r"(?:\s?(?:no|nr|n\u00b0|number))?[\s.:#(]{0,4}\Z",
+    re.IGNORECASE,
+)
+_PHONE_NUMBER = re.compile(r"\+?[\d\s()./-]{7,20}")
 _WITH_NAMES = frozenset((*NAMES, *PLACES, "street", "hospital", "institution"))
 _IN_ADDRESS = re.compile(r"\s*(?:,|\(|/|,\s*\()\s*| +")
 _BEHIND_TOWN = re.compile(rf"\)?(?:{_IN_ADDRESS.pattern})")
@@ -122,6 +130,8 @@ class NoteMentions:
         sex = self._sex_before(i) if kind in NAMES else None
         if kind == "person" and self._is_beside_relative(i):
             kind = CALLED
+        elif kind == "identifier" and _PHONE_WORD.search(before[-_TITLE_WINDOW:]):
+            kind = "phone" if _PHONE_NUMBER.fullmatch(self._span_text(i)) else kind
         # Composed letters: an accent of its own would end a word, and stay at its place.
         text = unicodedata.normalize("NFC", self._span_text(i))
         written = self._written(i)

@@ -332,3 +332,22 @@ def test_signs_of_quoted_mails_and_boxes_are_no_part_of_a_name_or_date():
     found = [[one.surrogate.split() for one in engine.replacements(document)] for document in documents]
     assert all(one == found[0] for one in found)
     assert len(found[0][0]) == 2
+
+
+@pytest.mark.parametrize("label", ["LICENSE", "SSN", "MEDICALRECORD", "IDNUM"])
+@pytest.mark.parametrize("word", ["Tel ", "Phone: ", "fax (", "Call ", "cell phone # "])
+def test_a_telephone_number_has_a_reserved_surrogate_under_any_label_of_a_number(label, word):
+    """ "Tel 617-726-2000" with the label LICENSE had random digits, which can be the number of a person."""
+    note = marked(f"{word}[617-726-2000], or [617-726-2000]", label, "PHONE")
+    for first, second in surrogates(note, n=5, locale="en"):
+        assert first == second and first[4:9] == "555-0"
+
+
+@pytest.mark.parametrize("text", ["MRN [617-726-2000]", "hotel [617-726-2000]", "Tel [A617262]"])
+def test_other_identifiers_are_no_telephone_numbers(text):
+    assert NoteMentions(*_read(text), locale_words("en")).read()[0].kind == "identifier"
+
+
+def _read(text):
+    note = marked(text, "IDNUM")
+    return note.text, note.spans, ["identifier"]
