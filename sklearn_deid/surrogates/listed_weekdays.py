@@ -20,7 +20,8 @@ _NAME_BEFORE = re.compile(
     r"\b(?:good|black|ash|palm|holy|maundy|shrove|easter|whit|cyber|giving|fat|super\s?bowl|goede|witte)\s+\Z", re.I
 )
 _NAME_BEHIND = re.compile(
-    r"(?:-feira)?\s+(?:night\s+(?:palsy|football|live)|school|mass|sant[oa]|saint|gras|grasso"
+    r"\s?:?\s?\d{1,2}(?:\.\d)?\s?%|\s(?:exposure|protection|damage|avoidance|sensitivity|safety)\b"
+    r"|(?:-feira)?\s+(?:night\s+(?:palsy|football|live)|school|mass|sant[oa]|saint|gras|grasso"
     r"|de\s+(?:ceniza|pascua|ramos|resurrecci\u00f3n|carnaval|cinzas|p\u00e1scoa|p\u00e2ques|pentec\u00f4te)"
     r"|des\s+(?:cendres|rameaux)|delle\s+(?:ceneri|palme)|di\s+pasqua)\b",
     re.IGNORECASE,

@@ -43,6 +43,13 @@ _DAYS = (
     ),
     (r"2019", r"(?:2019\s?[-\s])?n-?cov|(?:novel\s)?coronavirus|covid|sars-cov-?2"),
 )
+# Numbers that count no days, of which a tagger may take one for a day: "8th ed.", "5th toe".
+_COUNT = re.compile(r"\d{1,2}(?:st|nd|rd|th|\.)?")
+_COUNTED = re.compile(
+    r"(?:st|nd|rd|th|\.)?\s(?:ed\.|edition|revision|auflage|edici[o\u00f3]n|[e\u00e9]dition|edizione|toe|finger|digit|ribs?"
+    r"|metacarpal|metatarsal|cranial|nerve|degree|trimester|percentile|intercostal|ics|mtp|mcp|grade|floor)(?!\w)",
+    re.IGNORECASE,
+)
 _PATTERNS = tuple((re.compile(day, re.I), re.compile(rf"\b(?:{near})\b", re.I)) for day, near in _DAYS)
 _NEAR = 40
 
@@ -68,6 +75,8 @@ def is_public_date(text: str, start: int, end: int) -> bool:
     written = text[start:end]
     before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
     if _FORM.search(before) is not None:
+        return True
+    if _COUNT.fullmatch(written) and _COUNTED.match(behind):
         return True
     if _YEAR.fullmatch(written) and (_BEFORE.search(before) or _BEHIND.match(behind)):
         return True

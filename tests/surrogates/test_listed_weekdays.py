@@ -22,6 +22,8 @@ LISTED = [
     ("en", "teaches [Sunday] school"),
     ("en", "Super Bowl [Sunday]"),
     ("en", "on Good [Friday]"),
+    ("en", "Lymph 25%, [Mon] 8%, Eos 3%"),
+    ("en", "[Sun] protection"),
     ("es", "abierto de [lunes] a [viernes]"),
     ("es", "los [martes] y los [jueves]"),
     ("es", "el [Viernes] Santo"),

@@ -11,7 +11,7 @@ PUBLIC = """eGFR (CKD-EPI [2021])|by the [2021] CKD-EPI equation|CKD-EPI Creatin
 AJCC 8th edition ([2017])|WHO [2016] classification|Rome IV ([2016])|PI-RADS v2.1 [2019]|Copyright [2019] Epic
 N Engl J Med [2015];372:1234|Form CMS-1500 ([02/12])|Rev. [03/2015]|[2019] novel coronavirus|COVID [2019]
 ESC-Leitlinien [2021]|gu\u00eda ESC [2021]|criterios de McDonald [2017]|recommandations HAS [2019]
-survivor of the [9/11] attacks|[July 4th] fireworks"""
+AJCC [8th] ed.|the [5]th toe|[8.] Auflage|survivor of the [9/11] attacks|[July 4th] fireworks"""
 OF_PATIENTS = """CKD since [2014]|h/o MI [2014]; CABG|met criteria for MDD in [2012]|seen by the WHO in [2019]
 COVID ([2020])|s/p ICD ([2016])|saw Dr. Jones [2015]|CABG [2014] (3 vessels)|on [9/11] he fell|hip revised [01/2018]
 who [2012] had|stroke [2019]; 2 weeks|signed the form [3/4/2019]"""
