@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections import Counter
 
+from .garbled_words import garbled_reason
 from .tokens import is_latin_1
 
 _ENCODING = "Pass encoding='{0}' when you read the file."
@@ -112,6 +113,7 @@ def unreadable_reason(text: str) -> str | None:
         None for ordinary text. A sentence that contains no text of the note, if the note is unreadable. The note holds
         NULs, control characters, invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF,
         XML, quoted-printable, base64, uuencoded, hexadecimal or text of a web form, or holds signs in place of spaces.
+        Or its words are reversed, without spaces between them, or broken by spaces.
 
     Examples
     --------
@@ -135,7 +137,10 @@ def unreadable_reason(text: str) -> str | None:
         return f"The note is PDF or PostScript. {_CONVERT}"
     if "<" in text and (_XML_START.match(text) or _CLINICAL_XML.search(text)):
         return f"The note is XML, such as a CDA document. {_CONVERT}"
-    return _transfer_encoding(text)
+    if reason := _transfer_encoding(text):
+        return reason
+    reason = garbled_reason(text)
+    return None if reason is None else f"{reason} Extract the text of the note again."
 
 
 def _with_nulls(text: str) -> str:
