@@ -44,8 +44,8 @@ class NoteDeidentifier(BaseEstimator):
 
     The estimator cuts each note into sentences and tokens, tags the tokens, and converts the tags to character offsets
     of the original note. The tagger reads usual characters instead of unusual Unicode forms of letters, digits and
-    punctuation (`text.normalize`). Notes may have any length and come from any iterable. The estimator processes notes
-    in batches.
+    punctuation (`text.normalize`), and reads values in forms and tables also behind their labels. Notes may have any
+    length and come from any iterable. The estimator processes notes in batches.
 
     Parameters
     ----------

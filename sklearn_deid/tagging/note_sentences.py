@@ -9,7 +9,8 @@ import numpy as np
 
 from ..sequences import TokenSequences
 from ..text import Segmentation
-from ..text.segmentation import segment_normalized
+from ..text.segmentation import read_normalized, segment_normalized, with_original_offsets
+from .forms import LabelledValue, labelled_values
 from .note_segmenter import NoteSegmenter
 
 
@@ -41,6 +42,7 @@ class CutNotes(NamedTuple):
 
     segmented: list[Segmentation]
     X: TokenSequences
+    values: list[list[LabelledValue]]
 
 
 def cut_notes(texts: Sequence[str], segmenter: Any = None, patients: Sequence[int] | None = None) -> CutNotes:
@@ -66,10 +68,14 @@ def cut_notes(texts: Sequence[str], segmenter: Any = None, patients: Sequence[in
     >>> len(cut.X), cut.X.documents.tolist()
     (2, [0, 0])
     """
-    split = NormalizedSegmenter(segmenter).segment
-    segmented = [split(text) for text in texts]
+    split = NoteSegmenter(segmenter).segment
+    segmented, values = [], []
+    for text in texts:
+        reading, cut = read_normalized(text, split)
+        values.append(labelled_values(reading.text, cut.tokens))
+        segmented.append(with_original_offsets(reading, cut))
     X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
     counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
     # Each sentence carries the number of its note, for taggers that read a sentence in its context.
     of = None if patients is None else np.repeat(np.asarray(patients, dtype=np.int64), counts)
-    return CutNotes(segmented, X.with_documents(np.repeat(np.arange(len(texts)), counts), of))
+    return CutNotes(segmented, X.with_documents(np.repeat(np.arange(len(texts)), counts), of), values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
 from unicodedata import category
@@ -20,6 +21,7 @@ from .note_sentences import cut_notes
 from .parts_of_years import with_parts_of_years
 from .proven_rules import ProvenRules
 from .safe_harbor import asked_spans
+from .second_reading import with_labelled_values
 from .tagger_failure import TaggerFailure
 from .weight_checks import class_problem
 
@@ -147,11 +149,12 @@ class NoteTagger:
     def _spans(self, texts: list[str], patients: list[int] | None = None) -> list[tuple[Span, ...] | UnlikeNote]:
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
-        segmented, X = cut_notes(texts, self.segmenter, patients)
-        tags, confidences = flat_tags(self.estimator, X)
+        notes = cut_notes(texts, self.segmenter, patients)
+        read = partial(flat_tags, self.estimator)
+        tags, confidences = with_labelled_values(read, notes, read(notes.X))
         spans: list[tuple[Span, ...] | UnlikeNote] = []
         position = 0
-        for text, cut in zip(texts, segmented, strict=True):
+        for text, cut in zip(texts, notes.segmented, strict=True):
             stop = position + len(cut.tokens.starts)
             _, starts, ends = cut.tokens
             sure = None if confidences is None else confidences[position:stop]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..exceptions import SequenceError
 from .normalization import normalize
+from .normalized_text import NormalizedText
 from .other_scripts import words_of_other_scripts
 from .sentences import in_order, split_sentences
 from .tokens import Tokens, tokenize
@@ -83,9 +84,31 @@ def segment_normalized(text: str, split: Callable[[str], Segmentation] | None = 
     >>> cut.tokens.texts, cut.tokens.starts, cut.tokens.ends
     (['John', 'left', '.'], [0, 10, 14], [9, 14, 15])
     """
+    return with_original_offsets(*read_normalized(text, split))
+
+
+def read_normalized(text: str, split: Callable[[str], Segmentation] | None) -> tuple[NormalizedText, Segmentation]:
+    """Normalised text of a note, and its tokens and sentences with the offsets of the normalised text.
+
+    Examples
+    --------
+    >>> reading, cut = read_normalized("J&#111;hn left.", None)
+    >>> reading.text, cut.tokens.starts
+    ('John left.', [0, 5, 9])
+    """
     reading = normalize(text)
     reading = reading.edited(words_of_other_scripts(reading.text))
-    cut = bounded(segment(reading.text)) if split is None else split(reading.text)
+    return reading, bounded(segment(reading.text)) if split is None else split(reading.text)
+
+
+def with_original_offsets(reading: NormalizedText, cut: Segmentation) -> Segmentation:
+    """Tokens and sentences of a normalised text with the offsets of the unchanged text.
+
+    Examples
+    --------
+    >>> with_original_offsets(*read_normalized("J&#111;hn left.", None)).tokens.starts
+    [0, 10, 14]
+    """
     texts, starts, ends = cut.tokens
     return cut._replace(tokens=Tokens(texts, *reading.originals(starts, ends)))
 

@@ -1,0 +1,1 @@
+"""Tests of labels and values in forms and tables."""
