@@ -50,14 +50,16 @@ def rows_of(n_notes):
 def seeded_points(file, arm, n_notes, measure):
     """Mean share of pairs that are told apart, and mean loss in points, over the seeds; None without the measure."""
     path = HERE.parent / "results" / f"private_{file}.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))["results"]
-    rows = [row for row in rows if (row["arm"], row["corpus"], row["notes"]) == (arm, "generated", n_notes)]
+    found = json.loads(path.read_text(encoding="utf-8"))["results"]
+    rows = [row for row in found if (row["arm"], row["corpus"], row["notes"]) == (arm, "generated", n_notes)]
     # What a recipient reads is called "shared" where the recipient starts from random weights, as for word classes.
     own = measure if file == "classes" else measure.replace("shared", "recipient")
     if own not in rows[0]:
         return None
     raw = measure.replace("joint", "shared")
-    lost = [reference(n_notes, row["seed"])[raw] - row[own] for row in rows]
+    # Taggers without noise that were trained beside these runs come first.
+    beside = {row["seed"]: row for row in found if (row["arm"], row["notes"]) == ("raw", n_notes)}
+    lost = [(beside.get(row["seed"]) or reference(n_notes, row["seed"]))[raw] - row[own] for row in rows]
     told = [row["classes"]["pair_accuracy"] if file == "classes" else row["bound"]["mean_accuracy"] for row in rows]
     return 100 * sum(told) / len(told), 100 * sum(lost) / len(lost)
 

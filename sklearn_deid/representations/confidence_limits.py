@@ -9,6 +9,7 @@ from scipy.stats import beta
 from scipy.stats import t as student
 
 CONFIDENCE = 0.95  # of one-sided limits
+_HELD_OUT_SENTENCES = 100
 _quantile = cache(lambda freedom: float(student.ppf(CONFIDENCE, freedom)))  # of Student's t, by degrees of freedom
 
 
@@ -77,6 +78,31 @@ def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
     # (Korn & Graubard 1998).
     n_events *= (_quantile(n - 1) / _quantile(freedom)) ** 2
     return float(beta.ppf(CONFIDENCE, share * n_events + 1.0, (1.0 - share) * n_events))
+
+
+def n_held_out(n_patients: int, n_sentences: int) -> int:
+    """Compute how many patients are held out, so that the limits are narrow.
+
+    A tenth of the patients, but at least 10 patients and about 100 sentences, and never more than a quarter of the
+    patients. One patient of two or three is held out.
+
+    Parameters
+    ----------
+    n_patients : int
+        Number of patients.
+    n_sentences : int
+        Number of their sentences with PHI that can be replaced.
+
+    Examples
+    --------
+    >>> from sklearn_deid.representations.confidence_limits import n_held_out
+    >>> n_held_out(100, 1_200), n_held_out(263, 380)
+    (10, 65)
+    """
+    # Fewer than 59 independent sentences have no upper 95 % limit of 5 %: a single one with a large distance would then
+    # set the noise. Short texts have one or two sentences each, notes dozens.
+    enough = -(-_HELD_OUT_SENTENCES * n_patients // max(1, n_sentences))
+    return max(1, min(max(-(-n_patients // 10), 10, enough), n_patients // 4))
 
 
 def _standard_error(values: np.ndarray, groups: np.ndarray) -> tuple[float, int]:

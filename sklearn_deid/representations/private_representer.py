@@ -26,6 +26,7 @@ from ..text import CASING_CLASSES
 from ..text.tags import sorted_tags
 from .bound import PrivacyBound, WorstCase, pairs_bound, worst_case
 from .certificate import Certificate, disclosure_of
+from .confidence_limits import n_held_out
 from .encoding import encode_sentences
 from .few_notes import warn_of_few_notes
 from .network import Representer
@@ -138,8 +139,8 @@ class PrivateRepresenter(SentenceTransformer):
         Share of the patients in ``groups`` that is held out; without ``groups``, share of the sentences. Held-out data
         are used to choose the epoch, to steer the dual variables and to measure the bound. With few held-out patients,
         the confidence limits are wide, and the noise is larger than the bound needs. "auto" holds out a tenth of the
-        patients, but at least 10 patients, and never more than a quarter, except for one patient of two or three. None
-        holds nothing out.
+        patients, but at least 10 patients and about 100 sentences with replaceable PHI, and never more than a quarter
+        of the patients, except for one patient of two or three. None holds nothing out.
     memmap_dir : path, optional
         Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file
         ``representation-*.npy`` in this folder and maps them from the file. `noise_free` writes ``noise-free-*.npy``,
@@ -642,7 +643,8 @@ class PrivateRepresenter(SentenceTransformer):
         n_patients = None if groups is None else len(np.unique(groups))
         held_out: Any = self.validation_fraction
         if held_out == "auto":
-            held_out = _n_held_out(len(X) if n_patients is None else n_patients)
+            n_sentences = len(np.unique(np.searchsorted(data.offsets, data.eligible, side="right")))
+            held_out = n_held_out(len(X) if n_patients is None else n_patients, n_sentences)
         # Patients are held out, not sentences: the bound is about patients that the network has not seen.
         rows = hold_out_patients(len(X), groups, held_out, int(rng.integers(2**31)))
         run = TrainingRun(
@@ -757,8 +759,3 @@ class PrivateRepresenter(SentenceTransformer):
         origin = origin_of(self) if noise and self._is_protected else None
         tagger = None if origin is None else self.tagger_
         return TokenVectors(data, X.offsets, origin, tagger).with_documents(X.documents)
-
-
-def _n_held_out(n_patients: int) -> int:
-    """Return the number of patients that "auto" holds out; with fewer than 10, the limits of the bound are wide."""
-    return max(1, min(max(-(-n_patients // 10), 10), n_patients // 4))

@@ -85,7 +85,7 @@ def test_strict_f1_with_public_notes_first(notes):
 
 
 def test_loss_of_2000_notes_with_public_notes_first():
-    (raw,), (run,) = private("raw", "raw", notes=2000), private("public_start", "public-100", notes=2000)
+    (raw,), (run,) = (private("public_start", arm, notes=2000) for arm in ("raw", "public-100"))
     lost = 100 * (raw["shared_strict_f1"] - run["recipient_strict_f1"])
     assert f"On 2,000 notes, F1 is {lost:.1f} points lower (one seed" in prose("private_representation.md")
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import beta, ttest_1samp
 
 from sklearn_deid.representations import mean_limit, share_limit
+from sklearn_deid.representations.confidence_limits import n_held_out
 
 
 def test_limit_of_a_mean_is_the_t_interval_of_independent_values():
@@ -46,3 +47,16 @@ def test_no_limit_follows_from_a_single_sentence():
     assert mean_limit(np.array([2.0]), np.array([0])) == 2.0
     assert share_limit(np.zeros((4, 1), dtype=bool), np.array([0])) == 1.0
     assert share_limit(np.ones((4, 3), dtype=bool), np.arange(3)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("n_patients", "n_sentences", "held_out"),
+    [(40, 500, 10), (500, 6_000, 50), (263, 380, 65), (1_000, 1_500, 100), (3_000, 4_000, 300), (3, 9, 1), (20, 20, 5)],
+)
+def test_patients_with_one_sentence_are_held_out_in_greater_number(n_patients, n_sentences, held_out):
+    """26 of 263 queries were held out: one sentence with a large distance made the noise five times as large."""
+    assert n_held_out(n_patients, n_sentences) == held_out
+    # As many sentences as an upper 95 % limit of 5 % needs, unless that would be more than a quarter of the patients.
+    n_held = held_out * n_sentences / n_patients
+    limit = share_limit(np.zeros((1, int(n_held)), dtype=bool), np.arange(int(n_held)))
+    assert limit <= 0.05 or held_out == n_patients // 4 or n_patients < 4

@@ -31,7 +31,7 @@ def test_warning_names_tokens_and_loss():
     with pytest.warns(FewNotesWarning, match=r"X has 1,500 PHI tokens that can move.*points below") as caught:
         warn_of_few_notes(1_500, Bounded(), False)
     assert f"about {expected_loss(1_500, False):.0f} points" in str(caught[0].message)
-    with pytest.warns(FewNotesWarning, match=r"F1 2 \(notes like the public ones\) to 22 points below"):
+    with pytest.warns(FewNotesWarning, match=r"F1 0 \(notes like the public ones\) to 22 points below"):
         warn_of_few_notes(3_800, Bounded(), True)
 
 
