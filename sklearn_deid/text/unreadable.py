@@ -90,6 +90,7 @@ _OF_SENTENCES = (
     "|von|im|zu|le|les|des|et|du|par|il|di|da|per|non|dos|em|van|het|een|met|og|p\u00e5|av|som|til|med"
 )
 _WORD_OF_SENTENCES = re.compile(rf"({_CODE}|{_SIGNS}|{_SIGN})(?i:({_OF_SENTENCES}))(?=\1)")
+_LETTER = re.compile(r"[^\W\d_]")
 _LONG_RUNS, _FEWEST_OF_SENTENCES = re.compile(r"\S{20,}"), 3
 _UU = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\r\n]*\r?\nM[!-`]{60}\r?$")
 # At least 24 bytes in hexadecimal digits, as programs print them.
@@ -233,6 +234,9 @@ def _is_joined_by_any_sign(text: str) -> bool:
 
 
 def _words_of_sentences(run: str) -> Counter[tuple[str, str]]:
+    # Rules of signs are long, and have no words.
+    if _LETTER.search(run) is None:
+        return Counter()
     return Counter((sign, word.lower()) for sign, word in _WORD_OF_SENTENCES.findall(run))
 
 

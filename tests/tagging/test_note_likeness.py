@@ -1,5 +1,6 @@
 """Few ordinary notes are unlike, notes of another kind are, and what happens then is what the user chose."""
 
+import codecs
 import json
 import math
 import warnings
@@ -43,7 +44,7 @@ def strange():
     rng = np.random.default_rng(0)
     return {
         "bytes": rng.bytes(400).hex(" "),
-        "reversed": "".join(document.text[::-1] for document in ORDINARY[:3]),
+        "letters of a cipher": "".join(codecs.encode(document.text, "rot13") for document in ORDINARY[:3]),
         "numbers": " ".join(map(str, rng.integers(0, 1000, 500))),
         "another script": "\u0437\u0430\u043f\u0438\u0441\u044c \u0432\u0440\u0430\u0447\u0430 " * 60,
     }
@@ -70,7 +71,7 @@ def test_the_threshold_is_the_conformal_rank():
     assert scores[0] < model.threshold < scores[-1] * 1.5
 
 
-@pytest.mark.parametrize("kind", ["bytes", "reversed", "numbers", "another script"])
+@pytest.mark.parametrize("kind", ["bytes", "letters of a cipher", "numbers", "another script"])
 def test_notes_of_another_kind_are_unlike(fitted, strange, kind):
     with pytest.warns(UnlikeNoteWarning, match="unlike the training notes of the model") as caught:
         (spans,) = fitted.annotate([Document("n7", strange[kind])])
@@ -194,7 +195,7 @@ def test_only_judged_figures_count(strange):
     for kind, text in strange.items():
         unlike = judging.problem(measure(segment(text), 0))
         # Numbers have no letters, and reversed words have the letters of English in another order.
-        assert (unlike is not None) == (kind in ("reversed", "another script")), kind
+        assert (unlike is not None) == (kind in ("letters of a cipher", "another script")), kind
 
 
 @pytest.mark.parametrize(
