@@ -46,6 +46,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "phi_coverage": "PhiCoverage",
         "pooling": "pool_representations",
         "private_representer": "PrivateRepresenter",
+        "recipients": "recipient_scores",
         "strategies": "Bounded DANN ThreePart TrainableNoise",
         "randomized_casing": "RandomizedCasing accuracy_with_casing respond response_probabilities",
         "twin_distances": "TwinDistances",

@@ -1,0 +1,90 @@
+"""What a recipient of private vectors can learn from them, beside the tagger of the provider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..metrics import phi_f1_score
+from ..sequences import TokenSequences, check_tags
+from ..tagging import DeidTagger
+
+
+def recipient_scores(
+    representer: Any,
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    tagger: Any = None,
+    original: bool = False,
+    random_state: Any = None,
+) -> dict[str, float]:
+    """Score a tagger that is trained on one release, as a recipient would train it, and the provider's tagger.
+
+    Both taggers tag one release of other sentences. Measure the scores before publication and write them on the privacy
+    card: ``save(representer, path, utility=scores)``. The releases of this function are not returned and must not be
+    shared.
+
+    Parameters
+    ----------
+    representer : PrivateRepresenter
+        Fitted representer.
+    X, y
+        Sentences and tags that the recipient gets, usually the sentences of `fit`.
+    X_test, y_test
+        Sentences and tags of patients who are not in X and were not in `fit`; otherwise the scores are too high.
+    tagger : estimator, optional
+        Tagger of the recipient, which is cloned. By default a `DeidTagger` with ``random_state``; its training starts
+        from the provider's tagger.
+    original : bool, default=False
+        Whether the same kind of tagger is also trained and scored on the original sentences. The default tagger then
+        reads all features of a `DeidTagger`, and not only word vectors.
+    random_state : int, RandomState or None, default=None
+        Random seed of the default tagger. The noise of a representer without ``random_state`` differs in each call.
+
+    Returns
+    -------
+    dict of str to float
+        F1 between 0 and 1, under the names of `representations.privacy_card`: strict F1 with types of spans and F1 of
+        PHI tokens, for the recipient, the provider and, if asked for, the original sentences.
+
+    Raises
+    ------
+    SequenceError
+        If tags do not match their sentences, or if X or X_test contains vectors.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors
+    >>> from sklearn_deid.representations import recipient_scores
+    >>> vectors = WordVectors(["alder", "birch", "maple", "dr", "pain"],
+    ...                       [[1, 0.1], [1, 0.2], [1, -0.1], [-1, 0], [0, 1]], is_public=True)
+    >>> X, y = [["Dr", "Alder"], ["pain"], ["Dr", "Birch"]] * 10, [["O", "B-DOCTOR"], ["O"], ["O", "B-DOCTOR"]] * 10
+    >>> representer = PrivateRepresenter(embeddings=vectors, n_neighbors=2, n_components=4, max_epochs=2).fit(X, y)
+    >>> tagger = DeidTagger(max_epochs=2, hidden_size=8)
+    >>> sorted(recipient_scores(representer, X, y, [["Dr", "Maple"]], [["O", "B-DOCTOR"]], tagger=tagger))
+    ['provider_strict_f1', 'provider_token_f1', 'recipient_strict_f1', 'recipient_token_f1']
+    """
+    tagger = DeidTagger(random_state=random_state) if tagger is None else tagger
+    released, others = representer.transform(X), representer.transform(X_test)
+    tags = check_tags(y_test, others)  # before the training, which takes minutes
+    taggers = {"recipient": clone(tagger).fit(released, y), "provider": representer.tagger_}
+    predicted = {name: fitted.predict(others) for name, fitted in taggers.items()}
+    if original:
+        predicted["raw"] = clone(tagger).fit(X, y).predict(X_test)
+    scores: dict[str, float] = {}
+    for name, found in predicted.items():
+        scores |= _scores(name, tags, check_tags(found, others))
+    return scores
+
+
+def _scores(name: str, y: TokenSequences, predicted: TokenSequences) -> dict[str, float]:
+    is_phi, found = (np.array(tags.data, dtype=object) != "O" for tags in (y, predicted))  # shape: (n_tokens,)
+    return {
+        f"{name}_strict_f1": float(phi_f1_score(y, predicted)),
+        f"{name}_token_f1": float(2 * np.sum(is_phi & found) / max(1, np.sum(is_phi) + np.sum(found))),
+    }
