@@ -30,6 +30,10 @@ casing
 renamed_attribute
 """
 
+SHARE = (ROOT / "docs" / "how_to" / "share_training_data.md").read_text(encoding="utf-8")
+# Training notes of the columns of the table of bounds.
+BOUNDED = (("generated", 500), ("generated", 2000), ("halves of asq-phi dev", 263))
+
 
 def figures(name):
     return json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
@@ -88,6 +92,77 @@ def test_loss_of_2000_notes_with_public_notes_first():
     (raw,), (run,) = (private("public_start", arm, notes=2000) for arm in ("raw", "public-100"))
     lost = 100 * (raw["shared_strict_f1"] - run["recipient_strict_f1"])
     assert f"On 2,000 notes, F1 is {lost:.1f} points lower (one seed" in prose("private_representation.md")
+
+
+def percent(value, digits=1):
+    """A proportion in percent; no accuracy below 1 is shown as 100."""
+    shown = f"{100 * value:.{digits}f}"
+    return f"over {100 - 0.1**digits:.{digits}f}" if float(shown) == 100 > 100 * value else shown
+
+
+@pytest.mark.parametrize(
+    ("start", "part", "measure"),
+    [
+        ("random pairs | ", None, "mean"),
+        ("the same, 95 % quantile | ", None, "quantile"),
+        ("**chooses token and neighbour** | **", "worst_neighbor", "mean"),
+        ("**all PHI of a patient replaced, one release** (queries: of a query) |", "patients", "mean"),
+        ("the same, 95 % quantile | over", "patients", "quantile"),
+        ("word with a vector against word without | ", "unknown_word", "mean"),
+        ("the same, 95 % quantile | 87", "unknown_word", "quantile"),
+    ],
+)
+def test_bounds_of_representers_with_the_default_start(start, part, measure):
+    """The pages named the 95 % quantile of patients of a representer from random weights only, which is smaller."""
+    runs = [run for run in figures("private_public_start")["results"] if run["arm"] == "public-100"]
+    of = [[run for run in runs if (run["corpus"], run["notes"]) == one] for one in BOUNDED]
+    bounds = [[(run["bound"][part] if part else run["bound"])[f"{measure}_accuracy"] for run in some] for some in of]
+    page = (ROOT / "docs" / "private_representation.md").read_text(encoding="utf-8")
+    table = page.split("| attacker, bound in percent |")[1].split("\n\n")[0]
+    line = next(line for line in table.splitlines() if line.startswith(f"| {start}"))
+    assert re.split(r" \| ", line.replace("*", "").strip(" |"))[1:] == [
+        ", ".join(map(percent, some)) for some in bounds
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "corpus", "notes"),
+    [
+        ("strict span F1 of a recipient, 40 training notes, after public notes", "generated", 40),
+        ("the same, 100 training notes", "generated", 100),
+        ("the same, 500 training notes", "generated", 500),
+        ("the same, 263 queries of another style", "halves of asq-phi dev", 263),
+    ],
+)
+def test_share_page_has_the_recipients_of_now(start, corpus, notes):
+    """The page kept the figures of earlier weights."""
+    runs = [
+        run for run in figures("private_public_start")["results"] if (run["corpus"], run["notes"]) == (corpus, notes)
+    ]
+    with_noise = [percent(run["recipient_strict_f1"]) for run in runs if run["arm"] == "public-100"]
+    without = [percent(run["shared_strict_f1"]) for run in runs if run["arm"] == "raw"]
+    (line,) = [line for line in SHARE.splitlines() if line.startswith(f"| {start}")]
+    assert line.split(" | ")[1].split(" on ")[0].strip(" |") == f"{listed(with_noise)} %, against {listed(without)} %"
+
+
+def listed(values):
+    """Values with "and" before the last value."""
+    return ", ".join(values[:-1]) + " and " + values[-1] if len(values) > 1 else values[0]
+
+
+def test_share_page_has_the_accuracies_of_now():
+    bounds = [run["bound"] for run in figures("private_public_start")["results"] if run["arm"] == "public-100"]
+    notes, queries = bounds[:-2], bounds[-2:]
+    patients, quantiles = ([bound["patients"][f"{name}_accuracy"] for bound in notes] for name in ("mean", "quantile"))
+    chosen, of_queries = ([bound["worst_neighbor"]["mean_accuracy"] for bound in some] for some in (notes, queries))
+    shown = [percent(end(patients), 0) for end in (min, max)]
+    tail = [percent(end(quantiles)) for end in (min, max)]
+    assert f"| {' to '.join(shown)} %; 95 % quantile of the patients: {' to '.join(tail)} % |" in SHARE
+    chosen = [percent(end(chosen), 0) for end in (min, max)]
+    assert (
+        f"| {' to '.join(chosen)} %; queries of ASQ-PHI {' and '.join(percent(one, 0) for one in of_queries)} %"
+        in SHARE
+    )
 
 
 @pytest.mark.parametrize(

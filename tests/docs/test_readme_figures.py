@@ -102,6 +102,23 @@ def test_languages(corpus, row):
         )
 
 
+def test_accuracies_on_patients_and_chosen_pairs_after_public_notes():
+    """README named the 95 % quantile of a representer from random weights only."""
+
+    def values(part, measure, notes):
+        runs = [run for run in results("private_public_start") if run["notes"] == notes and "bound" in run]
+        return [100 * run["bound"][part][f"{measure}_accuracy"] for run in runs]
+
+    means, quantiles = (values("patients", measure, 500) for measure in ("mean", "quantile"))
+    assert max(quantiles) > 99.95
+    stated = f"accuracy is {min(means):.0f} to {max(means):.0f} %, and the quantile {min(quantiles):.1f} to over 99.9 %"
+    assert stated in re.sub(r"\s+", " ", README)
+    chosen, of_queries = (
+        ", ".join(f"{value:.0f}" for value in values("worst_neighbor", "mean", n)) for n in (500, 263)
+    )
+    assert f"(after generated public notes: {chosen} %; on queries of ASQ-PHI: {of_queries} %)" in README
+
+
 def test_accuracy_on_a_patient_with_the_released_casing():
     (run,) = (run for run in results("private_casing") if run["arm"] == "open")
     (row,) = (line for line in README.splitlines() if "also reads the released casing" in line)
