@@ -16,7 +16,8 @@ notes first, and "classes-k" releases classes of k words. "surrogates" reads wor
 by surrogates, and "surrogates-100" is "public-100" on such notes; the test notes are not changed. The representer of
 "surrogates-100-copies" reads two copies of the notes with other surrogates, each half as often, in small batches. With
 ``--other-kinds`` the training and test notes are of other kinds than those of "other-kinds-N", which learns from public
-notes of the remaining kinds first.
+notes of the remaining kinds first. With ``--raw-cases``, all arms read word vectors of the raw cases of MEDDOCAN, and
+"raw-cases-100" learns first from these cases with the tags of a `DeidTagger` that was trained on the training notes.
 
 Finished runs are kept in the file of ``--runs``, from which an interrupted benchmark goes on. Prints one JSON object.
 """
@@ -67,6 +68,7 @@ from .corpora import add_corpus_options, read_or_make, sentences
 from .environment import describe
 from .official_scores import official_scores
 from .perturbations import binary_token_f1
+from .raw_cases import raw_vectors, tagged_raw_cases
 from .resumable import by_arm, finish_runs, interval
 
 PRIVATE_KINDS = ("admission", "discharge", "nursing")  # of --other-kinds
@@ -89,6 +91,7 @@ ARMS: dict[str, dict[str, Any]] = {
         "training": Bounded(max_attack_accuracy=0.7, quantile_attack_accuracy=None),
     },
     "generated-100": {"public": "generated", "max_epochs": "auto"},
+    "raw-cases-100": {"public": "raw-cases", "max_epochs": "auto"},
     "other-kinds-100": {"public": "other-kinds", "max_epochs": "auto"},
     **{f"bounded-{n}": {"n_neighbors": n} for n in NEIGHBORS},
     **{f"bounded-100-d{d}": {"n_components": d} for d in (100, 300)},
@@ -136,6 +139,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
         "--halves", metavar="FILE", help="English JSON lines: half to train and half to score, by the seed"
     )
     parser.add_argument("--other-kinds", action="store_true", help="generated notes of three kinds alone")
+    parser.add_argument("--raw-cases", action="store_true", help="word vectors of the raw cases of MEDDOCAN")
     arguments = parser.parse_args(argv)
     if arguments.i2b2:
         arguments.corpus = "i2b2"
@@ -147,7 +151,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What all runs of a file have in common."""
     names = ("corpus", "notes", "test_notes", "epochs", "unit", "rounds", "probe_epochs", "probe_pairs")
-    names += ("other_kinds", "no_attacks")
+    names += ("other_kinds", "no_attacks", "raw_cases")
     return {name: getattr(arguments, name) for name in names}
 
 
@@ -177,7 +181,9 @@ def notes_of_kinds(n_notes: int, random_state: int, kinds: tuple[str, ...], amon
 
 
 def vectors_of(arguments: argparse.Namespace, train: SentenceData) -> WordVectors:
-    """GloVe for English; MEDDOCAN's own words for Spanish, since no public vectors come with the library."""
+    """GloVe for English; for Spanish, which has no public vectors here, those of MEDDOCAN's notes or raw cases."""
+    if arguments.raw_cases:
+        return raw_vectors(arguments.data)
     return load_glove() if arguments.corpus != "meddocan" else train_fasttext(train.X, random_state=0)
 
 
@@ -203,6 +209,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
             read = surrogates.fit_resample(original.X, original.y, original.groups, n_copies=n_copies)
         if parameters["public"] == "other-kinds":
             parameters["public"] = notes_of_kinds(400, 77, PRIVATE_KINDS, among=False)
+        if parameters["public"] == "raw-cases":
+            parameters["public"] = tagged_raw_cases(arguments.data, original, seed)
         if arguments.unit == "patient" and arm.startswith(("bounded", "dense", "public")):
             training = parameters.get("training", Bounded(max_attack_accuracy=0.6, quantile_attack_accuracy=None))
             parameters["training"] = clone(training).set_params(unit="patient")
