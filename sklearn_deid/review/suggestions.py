@@ -10,7 +10,6 @@ from scipy import sparse
 
 from ..exceptions import DeidError
 from ..tagging.note_sentences import cut_notes
-from ..tagging.note_tagger import flat_tags
 from ..text import Document, unreadable_reason
 
 
@@ -119,7 +118,8 @@ def _unsure_tokens(
         batch = notes[first : first + deidentifier.batch_size]
         texts = [_checked_text(first + place, note) for place, note in enumerate(batch)]
         cut = cut_notes(texts, tagger.segmenter)
-        tags, confidences = flat_tags(tagger.estimator, cut.X)
+        # As `redact` reads: otherwise, a name of a form that only the second reading finds would count as a certain O.
+        tags, confidences = tagger.read(cut)
         if confidences is None:
             if not tags:  # the tagger was not called for a note without tokens
                 yield from (([], [], []) for _ in texts)

@@ -17,11 +17,11 @@ from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .dates_over_lines import with_dates_over_lines
 from .note_likeness import NoteLikeness, measure
-from .note_sentences import cut_notes
+from .note_sentences import CutNotes, cut_notes
 from .parts_of_years import with_parts_of_years
 from .proven_rules import ProvenRules
 from .safe_harbor import asked_spans
-from .second_reading import with_labelled_values
+from .second_reading import FlatTags, with_labelled_values
 from .tagger_failure import TaggerFailure
 from .weight_checks import class_problem
 
@@ -125,6 +125,11 @@ class NoteTagger:
             results[n] = spans
         return results
 
+    def read(self, notes: CutNotes) -> FlatTags:
+        """Tags of all tokens, and their probabilities or None, with the values of forms behind their labels."""
+        read = partial(flat_tags, self.estimator)
+        return with_labelled_values(read, notes, read(notes.X))
+
     def _read_with_memory(self, texts: list[str], patients: list[int], found: list[Any]) -> None:
         """Replace the results of notes that were read one by one by results with the memory of their patients."""
         good: dict[int, list[int]] = {}
@@ -150,8 +155,7 @@ class NoteTagger:
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
         notes = cut_notes(texts, self.segmenter, patients)
-        read = partial(flat_tags, self.estimator)
-        tags, confidences = with_labelled_values(read, notes, read(notes.X))
+        tags, confidences = self.read(notes)
         spans: list[tuple[Span, ...] | UnlikeNote] = []
         position = 0
         for text, cut in zip(texts, notes.segmented, strict=True):

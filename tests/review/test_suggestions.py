@@ -29,8 +29,11 @@ class Fake:
 class Model:
     batch_size = 2
 
+    def __init__(self, tagger=None):
+        self.tagger = Fake() if tagger is None else tagger
+
     def note_tagger(self):
-        return NoteTagger(Fake(), {})
+        return NoteTagger(self.tagger, {})
 
 
 NOTES = ["sure", "maybe", "maybe maybe", "perhaps", "likely perhaps", "", "sure sure maybe", "maybe maybe"]
@@ -71,6 +74,23 @@ def test_uncertainty_is_the_expected_number_of_wrong_tags():
     documents = [Document(str(number), note) for number, note in enumerate(NOTES)]
     assert suggest_notes(Model(), documents, 99) == suggest_notes(Model(), NOTES, 8)
     assert suggest_notes(Model(), ["", " "], 1) == [0]
+
+
+class Form(Fake):
+    """A tagger that calls a name PHI, and is unsure, only behind its label in the same line."""
+
+    def predict(self, X, return_confidence=False):
+        behind = [[place > 0 and row[place - 1] == ":" for place in range(len(row))] for row in map(list, X)]
+        tags = object_rows([["B-DOCTOR" if is_name else "O" for is_name in row] for row in behind])
+        sure = [np.array([0.6 if is_name else 1.0 for is_name in row]) for row in behind]
+        return (tags, sure) if return_confidence else tags
+
+
+def test_a_value_in_the_line_below_its_label_counts_as_it_is_redacted():
+    """The suggestions lacked the second reading: a name of a form that was hidden in doubt was a certain "O"."""
+    model, note = Model(Form()), "Nurse\nZyxw\n"
+    assert [(span.start, span.end) for span in model.note_tagger()([note])[0]] == [(6, 10)]
+    np.testing.assert_allclose(note_uncertainties(model, ["Seen today.", note]), [0.0, 0.4])
 
 
 def test_nonsense_is_refused():
