@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hmac
 import json
-import re
 import secrets
 import sys
 from collections import Counter
@@ -16,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
 from .._atomic import write_file
-from .._strict_json import load_strict
-from ..exceptions import DataNotFoundError, DeidError
+from ..exceptions import DeidError
 from ..io import read_gold
 from ..surrogates import SURROGATE
 from ..text import Document, get_label_scheme, unreadable_reason
@@ -32,14 +30,14 @@ from .numbering import is_numbered
 from .options import add_encoding, add_label_scheme, add_number, count, level, seed, share
 from .reading import warn_of_later_save
 from .run_record import RunRecord
+from .signoff_plan import PLAN, earlier_draws, locked, read_plan, with_reading
 
 if TYPE_CHECKING:
     from ..review import SignOff
 
-_PAGE, _PLAN, _RECORD = "signoff.html", "signoff-plan.json", "signoff-record"
+_PAGE, _RECORD = "signoff.html", "signoff-record"
 #: Options of the sample, and their defaults.
 _DRAWN: Mapping[str, Any] = {"sample": 100, "target": 0.05, "confidence": 0.95, "seed": None}
-_PLANNED = {"settings", "release", "table", "sample", "key", "seed", "n_draws"}
 SUMMARY = "state how many redacted notes leak at most, from a random sample that you read"
 DESCRIPTION = """\
 State how many of your redacted notes leak PHI at most, before the notes leave.
@@ -58,10 +56,11 @@ reader cannot distinguish surrogates from real names. To release surrogates, sig
 redacts with --mode label: both runs replace equal spans.
 
 --table is a CSV file (commas or semicolons) with the column doc_id, and the columns patient_id, type, or both.
-Without patient_id, each note counts as a patient of its own, and the bound is too low if patients have several notes.
+Without patient_id, each note counts as a patient of its own. The bound then holds for the notes of RELEASE, also if
+patients have several notes, but not for other notes of the same source.
 Choose --sample before the reading. A reader who stops when the bound looks good makes the bound wrong. To read
 further notes, draw a new, larger sample with --overwrite. The record states the confidence of several samples: two
-samples with --confidence 0.975 have 95 %."""
+samples with --confidence 0.975 have 95 %. The record also counts the different readings of a sample."""
 
 EPILOG = """\
 example: at most 5 % of the notes leak, with 95 % confidence
@@ -114,23 +113,28 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
         "settings": {name: getattr(sign_off, name) for name in ("n_notes", "target", "confidence", "random_state")},
         "release": release,
         "seed": "from the operating system" if arguments.seed is None else "given",
-        "n_draws": 1 + _earlier_draws(work / _PLAN),
         "table": table,
         "sample": chosen,
         "key": secrets.token_hex(32),
     }
-    work.mkdir(parents=True, exist_ok=True)
-    for path in _records(work):
-        path.unlink(missing_ok=True)  # it would be taken for the record of this draw
-    # The plan comes first: a page without its plan could not be assessed.
-    write_file(work / _PLAN, json.dumps(plan, indent=1).encode(), private=True)
     sample = [Document(doc_id, notes[doc_id].text) for doc_id in chosen]
-    write_review_page(work / _PAGE, sample, dict(scheme.categories), mode="signoff")
+    with locked(work):
+        # Another process may have drawn in the meantime: its page would be lost, or its sample would not be counted.
+        check_new(arguments.overwrite, work / _PAGE, *_records(work))
+        for path in _records(work):
+            path.unlink(missing_ok=True)  # it would be taken for the record of this draw
+        # The plan comes first: a page without its plan could not be assessed.
+        _write_plan(work, {**plan, "n_draws": 1 + earlier_draws(work)})
+        write_review_page(work / _PAGE, sample, dict(scheme.categories), mode="signoff")
     for warning in _warnings(release):
         print(warning, file=sys.stderr)
     n_notes = len(listed.ids)
     print(f"{len(chosen)} of {n_notes} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
     return DONE
+
+
+def _write_plan(work: Path, plan: Mapping[str, Any]) -> None:
+    write_file(work / PLAN, json.dumps(plan, indent=1).encode(), private=True)
 
 
 def _records(work: Path) -> tuple[Path, Path]:
@@ -193,29 +197,48 @@ def _asked_for(arguments: argparse.Namespace) -> SignOff:
 
 
 def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
-    from ..review import record_html
     from ..review.sign_off_record import verdict
 
-    page, numbers = _records(work)
-    check_new(arguments.overwrite, page, numbers)
+    check_new(arguments.overwrite, *_records(work))
     for option in (*_DRAWN, "table"):
         if getattr(arguments, option) is not None:
             raise DeidError(f"--{option} is not for --read: it was chosen when the sample was drawn.")
-    plan = _plan(work / _PLAN)
-    sign_off, n_release = _drawn_again(plan, source, work)
-    read = _read_notes(arguments.read, source, plan["sample"])
+    read_plan(work)  # the lock would make a folder that is missing
+    with locked(work):
+        plan = read_plan(work)
+        sign_off, n_release = _drawn_again(plan, source, work)
+        read = _read_notes(arguments.read, source, plan["sample"])
+        _assess_notes(sign_off, read, plan, n_release)
+        plan = with_reading(plan, _digest(read, bytes.fromhex(plan["key"])))
+        record = {
+            "result": sign_off.to_dict(),
+            "n_samples": plan["n_draws"],
+            "n_readings": len(plan["readings"]),
+            "provenance": _provenance(plan, read),
+        }
+        _write_record(work, plan, record)
+    print(f"{verdict(record)} Record in {_records(work)[0]}")
+    return DONE if sign_off.passed_ else SOME_WITHHELD
+
+
+def _assess_notes(sign_off: SignOff, read: list[Document], plan: Mapping[str, Any], n_release: Any) -> None:
     mode = (plan["release"]["run"] or {}).get("mode")
     types, patients = plan["table"].get("type"), plan["table"].get("patient_id")
     sign_off.assess(read, n_release=n_release, types=types, patients=patients, hidden=_hidden(read, mode))
     if mode == "remove":
         sign_off.items_ = None  # removed items leave nothing to count
-    record = {"result": sign_off.to_dict(), "n_samples": plan["n_draws"], "provenance": _provenance(plan, read)}
+
+
+def _write_record(work: Path, plan: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+    from ..review import record_html
+
+    # The reading is counted before anybody sees its result.
+    _write_plan(work, plan)
+    page, numbers = _records(work)
     # A full disk must not leave the page of an earlier record beside the numbers of this one.
     page.unlink(missing_ok=True)
     write_file(numbers, json.dumps(record, indent=1).encode())
     write_file(page, record_html(record).encode("utf-8"))
-    print(f"{verdict(record)} Record in {page}")
-    return DONE if sign_off.passed_ else SOME_WITHHELD
 
 
 def _drawn_again(plan: Mapping[str, Any], source: NoteSource, work: Path) -> tuple[SignOff, Any]:
@@ -226,7 +249,7 @@ def _drawn_again(plan: Mapping[str, Any], source: NoteSource, work: Path) -> tup
     if digest != plan["release"]["sha256"]:
         raise DeidError("The release has changed since the sample was drawn. Draw a new sample.", path=str(source.path))
     if any(column.keys() != set(ids) for column in plan["table"].values()):
-        raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(work / _PLAN))
+        raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(work / PLAN))
     types, settings = plan["table"].get("type"), dict(plan["settings"])
     sign_off = SignOff(settings.pop("n_notes"), **settings)
     if sign_off.draw(ids, types) != plan["sample"]:
@@ -256,6 +279,7 @@ def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]
         "ids or file names that the bounds do not cover": plan["release"].get("n_own_ids", "not known"),
         "seed": plan["seed"],
         "samples drawn into this folder, including this sample": plan["n_draws"],
+        "different readings of this sample, including this reading": len(plan["readings"]),
         "patients": "of --table" if "patient_id" in plan["table"] else "not known: each note counts as a patient",
         "digest of the release (SHA-256)": plan["release"]["sha256"],
         "digest of the reading (HMAC-SHA256, key in the plan)": _digest(read, bytes.fromhex(plan["key"])),
@@ -313,56 +337,7 @@ def _listed(source: NoteSource) -> _Release:
     return _Release([doc_id for doc_id, _ in rows], sha256(json.dumps(rows).encode()).hexdigest(), n_empty, n_repeated)
 
 
-def _earlier_draws(path: Path) -> int:
-    """Number of samples that were drawn into the folder before: a seed can be chosen after looking at the samples."""
-    try:
-        return int(_plan(path)["n_draws"])
-    except (DeidError, TypeError, ValueError):
-        return int(path.exists())
-
-
 def _digest(notes: list[Document], key: bytes) -> str:
     # Without a key, whoever has the release and this record finds the place of a single leak by trying.
     rows = [[n.doc_id, n.text, [[s.start, s.end, s.label] for s in n.spans]] for n in notes]
     return hmac.digest(key, json.dumps(rows).encode(), sha256).hex()
-
-
-def _plan(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise DataNotFoundError("There is no plan of a sample. Run signoff without --read first.", path=str(path))
-    try:
-        plan = load_strict(path.read_bytes())
-    except (ValueError, RecursionError):
-        plan = None
-    if not _is_plan(plan):
-        raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(path))
-    assert isinstance(plan, dict)
-    return plan
-
-
-def _is_plan(plan: object) -> bool:
-    """Whether a value has the form that `_draw` writes, since the file may be truncated or edited."""
-    if not isinstance(plan, dict) or not _PLANNED <= plan.keys():
-        return False
-    settings, release, table, sample = (plan[name] for name in ("settings", "release", "table", "sample"))
-    return (
-        _has_kinds(settings, {"n_notes": int, "target": float, "confidence": float, "random_state": int})
-        and settings["n_notes"] > 0
-        and 0 < settings["target"] < 1
-        and 0.5 <= settings["confidence"] < 1
-        and 0 <= settings["random_state"] < 2**32
-        and _has_kinds(release, {"n_notes": int, "sha256": str, "n_empty": int, "n_repeated": int})
-        and isinstance(release.get("run", ""), dict | None)
-        and isinstance(table, dict)
-        and all(isinstance(column, dict) and all(type(v) is str for v in column.values()) for column in table.values())
-        and isinstance(sample, list)
-        and all(type(doc_id) is str for doc_id in sample)
-        and _has_kinds(plan, {"key": str, "seed": str, "n_draws": int})
-        and plan["n_draws"] > 0
-        and re.fullmatch("[0-9a-f]{64}", plan["key"]) is not None
-    )
-
-
-def _has_kinds(values: object, kinds: Mapping[str, type]) -> bool:
-    # `type` instead of `isinstance`: true is no number of notes
-    return isinstance(values, dict) and all(type(values.get(name)) is kind for name, kind in kinds.items())

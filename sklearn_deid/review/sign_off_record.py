@@ -22,7 +22,8 @@ def record_html(record: Mapping[str, Any]) -> str:
     ----------
     record : mapping
         ``{"result": SignOff.to_dict(), "provenance": {...}}``; the provenance is shown unchanged. The optional key
-        ``"n_samples"`` is the number of samples that were drawn, with the sample of this record.
+        ``"n_samples"`` is the number of samples that were drawn, with the sample of this record. The optional key
+        ``"n_readings"`` is the number of different readings of this sample that were assessed, with this reading.
 
     Returns
     -------
@@ -65,6 +66,7 @@ def verdict(record: Mapping[str, Any]) -> str:
         # In words: a print in black and white, a screen reader and a terminal do not show the colour.
         f"The target is {'reached' if result['passed'] else 'not reached'}."
         f"{_of_several(record.get('n_samples', 1), settings['confidence'])}"
+        f"{_read_again(record.get('n_readings', 1))}"
     )
     if result["passed"]:
         return found
@@ -88,6 +90,16 @@ def _of_several(n_samples: int, confidence: float) -> str:
     together = round(1 - n_samples * (1 - confidence), 12)
     left = f"the confidence is only {_exactly(together)}" if together > 0 else "no confidence remains"
     return f" This is sample {n_samples}. If the results of earlier samples led to this sample, {left}."
+
+
+def _read_again(n_readings: int) -> str:
+    """Sentence about several readings of one sample, whose marks differ."""
+    if n_readings < 2:
+        return ""
+    return (
+        f" {n_readings} different readings of this sample were assessed. If marks were removed because of an earlier "
+        "result, the bound is too low."
+    )
 
 
 def _bound_row(name: str, found: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from hashlib import sha256
 import pytest
 
 from sklearn_deid import Document, RuleTagger, Span, read_corpus, save, write_corpus
+from sklearn_deid.cli.signoff_plan import locked
 
 from .conftest import assert_no_note_text
 from .test_review import UNSEEN, notes_of
@@ -379,6 +380,57 @@ def test_the_record_counts_the_samples_that_were_drawn(run, redacted, tmp_path):
     told = json.loads((tmp_path / "signoff-record.json").read_text())["provenance"]
     assert told["samples drawn into this folder, including this sample"] == 3
     assert told["seed"] == "given"
+
+
+def test_a_second_draw_at_the_same_time_is_refused(run, tmp_path):
+    """Six draws at the same time counted as three: each read the count before another one had written its own."""
+    write_corpus([Document("n1", "Seen today.")], tmp_path / "release", format="text")
+    draw = ("signoff", tmp_path / "release", "--output", tmp_path / "work", "--overwrite")
+    with locked(tmp_path / "work"):
+        code, _, err = run(*draw)
+        assert (code, "Another run is writing to this output" in err) == (2, True)
+        assert not list((tmp_path / "work").glob("*.html"))
+    for _ in range(2):
+        assert run(*draw)[0] == 0
+    with locked(tmp_path / "work"):
+        assert run(*draw)[0] == 2
+    assert json.loads((tmp_path / "work" / "signoff-plan.json").read_text())["n_draws"] == 2
+
+
+def test_a_page_of_another_process_is_not_replaced(run, tmp_path, monkeypatch):
+    """Both processes found no page; the page of the first one was lost, with the marks of its reader in the browser."""
+    write_corpus([Document("n1", "Seen today.")], tmp_path / "release", format="text")
+    page = tmp_path / "work" / "signoff.html"
+
+    def other_draw(*_):
+        page.parent.mkdir()
+        page.write_text("drawn by another process")
+        return {}
+
+    monkeypatch.setattr("sklearn_deid.cli.signoff.notes_table", other_draw)
+    code, _, err = run("signoff", tmp_path / "release", "--output", tmp_path / "work")
+    assert (code, "exists already" in err, page.read_text()) == (2, True, "drawn by another process")
+
+
+def test_the_record_counts_the_readings_of_a_sample(run, tmp_path):
+    """A reader who removed marks after a bad result, and read the file again, had the record of a first reading."""
+    write_corpus([Document("n1", "Seen by Zyxw.")], tmp_path / "release", format="text")
+    command = ("signoff", tmp_path / "release", "--output", tmp_path / "work")
+    assert run(*command)[0] == 0
+    work, found = tmp_path / "work", []
+    for spans in ((Span(8, 12, "DOCTOR"),), (), ()):
+        write_corpus([Document("n1", "Seen by Zyxw.", spans)], tmp_path / "read.jsonl", overwrite=True)
+        code, out, _ = run(*command, "--read", tmp_path / "read.jsonl", "--overwrite")
+        told = json.loads((work / "signoff-record.json").read_text())["provenance"]
+        n_readings = told["different readings of this sample, including this reading"]
+        page = (work / "signoff-record.html").read_text()
+        assert ("2 different readings of this sample" in out) is ("2 different readings" in page) is (n_readings == 2)
+        found.append((code, n_readings))
+    assert found == [(1, 1), (0, 2), (0, 2)]
+    plan = json.loads((work / "signoff-plan.json").read_text())
+    (work / "signoff-plan.json").write_text(json.dumps({**plan, "readings": [1]}))
+    code, _, err = run(*command, "--read", tmp_path / "read.jsonl", "--overwrite")
+    assert (code, "damaged" in err) == (2, True)
 
 
 def test_a_new_draw_leaves_no_record_of_an_earlier_one(run, redacted, tmp_path):
