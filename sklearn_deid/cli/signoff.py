@@ -30,7 +30,7 @@ from .numbering import is_numbered
 from .options import add_encoding, add_label_scheme, add_number, count, level, seed, share
 from .reading import warn_of_later_save
 from .run_record import RunRecord
-from .signoff_plan import PLAN, earlier_draws, locked, read_plan, with_reading
+from .signoff_plan import PLAN, locked, next_draw, read_plan, with_reading
 
 if TYPE_CHECKING:
     from ..review import SignOff
@@ -124,7 +124,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
         for path in _records(work):
             path.unlink(missing_ok=True)  # it would be taken for the record of this draw
         # The plan comes first: a page without its plan could not be assessed.
-        _write_plan(work, {**plan, "n_draws": 1 + earlier_draws(work)})
+        _write_plan(work, {**plan, **next_draw(work)})
         write_review_page(work / _PAGE, sample, dict(scheme.categories), mode="signoff")
     for warning in _warnings(release):
         print(warning, file=sys.stderr)
@@ -213,6 +213,7 @@ def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> in
         record = {
             "result": sign_off.to_dict(),
             "n_samples": plan["n_draws"],
+            "earlier_confidences": plan.get("earlier_confidences", []),
             "n_readings": len(plan["readings"]),
             "provenance": _provenance(plan, read),
         }

@@ -64,12 +64,23 @@ def read_plan(work: Path) -> dict[str, Any]:
     return plan
 
 
-def earlier_draws(work: Path) -> int:
-    """Number of samples that were drawn into the folder before: a seed can be chosen after looking at the samples."""
+def next_draw(work: Path) -> dict[str, Any]:
+    """Number of the next sample in the folder, and the confidence levels of the samples before.
+
+    A seed can be chosen after looking at the samples.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> next_draw(Path(tempfile.mkdtemp()))
+    {'n_draws': 1, 'earlier_confidences': []}
+    """
     try:
-        return int(read_plan(work)["n_draws"])
-    except (DeidError, TypeError, ValueError):
-        return int((work / PLAN).exists())
+        plan = read_plan(work)
+    except DeidError:
+        return {"n_draws": 1 + (work / PLAN).exists(), "earlier_confidences": []}
+    levels = [*plan.get("earlier_confidences", ()), plan["settings"]["confidence"]]
+    return {"n_draws": 1 + plan["n_draws"], "earlier_confidences": levels}
 
 
 def with_reading(plan: Mapping[str, Any], digest: str) -> dict[str, Any]:
@@ -100,8 +111,9 @@ def _is_plan(plan: object) -> bool:
         and isinstance(table, dict)
         and all(isinstance(column, dict) and all(type(v) is str for v in column.values()) for column in table.values())
         and _are_texts(plan["sample"])
-        # Plans of earlier versions have no readings.
+        # Plans of earlier versions have neither of these.
         and _are_texts(plan.get("readings", []))
+        and _are_levels(plan.get("earlier_confidences", []))
         and _has_kinds(plan, {"key": str, "seed": str, "n_draws": int})
         and plan["n_draws"] > 0
         and re.fullmatch("[0-9a-f]{64}", plan["key"]) is not None
@@ -110,6 +122,10 @@ def _is_plan(plan: object) -> bool:
 
 def _are_texts(values: object) -> bool:
     return isinstance(values, list) and all(type(value) is str for value in values)
+
+
+def _are_levels(values: object) -> bool:
+    return isinstance(values, list) and all(type(value) is float and 0.5 <= value < 1 for value in values)
 
 
 def _has_kinds(values: object, kinds: Mapping[str, type]) -> bool:

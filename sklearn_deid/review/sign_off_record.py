@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -22,8 +22,10 @@ def record_html(record: Mapping[str, Any]) -> str:
     ----------
     record : mapping
         ``{"result": SignOff.to_dict(), "provenance": {...}}``; the provenance is shown unchanged. The optional key
-        ``"n_samples"`` is the number of samples that were drawn, with the sample of this record. The optional key
-        ``"n_readings"`` is the number of different readings of this sample that were assessed, with this reading.
+        ``"n_samples"`` is the number of samples that were drawn, with the sample of this record.
+        ``"earlier_confidences"`` holds the known confidence levels of the samples before; others count with the level
+        of this sample. ``"n_readings"`` is the number of different readings of this sample that were assessed, with
+        this reading.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def verdict(record: Mapping[str, Any]) -> str:
         f"the release leak. The target is {_exactly(settings['target'])}. "
         # In words: a print in black and white, a screen reader and a terminal do not show the colour.
         f"The target is {'reached' if result['passed'] else 'not reached'}."
-        f"{_of_several(record.get('n_samples', 1), settings['confidence'])}"
+        f"{_of_several(record.get('n_samples', 1), settings['confidence'], record.get('earlier_confidences', ()))}"
         f"{_read_again(record.get('n_readings', 1))}"
     )
     if result["passed"]:
@@ -82,12 +84,13 @@ def verdict(record: Mapping[str, Any]) -> str:
     return f"{found} Further notes to read for this target: {'; '.join(ways) if ways else 'no number suffices'}."
 
 
-def _of_several(n_samples: int, confidence: float) -> str:
+def _of_several(n_samples: int, confidence: float, earlier: Sequence[float]) -> str:
     """Sentence about the confidence of several samples."""
     if n_samples < 2:
         return ""
     # Probability that all bounds hold: the error probabilities of the samples add up (Bonferroni).
-    together = round(1 - n_samples * (1 - confidence), 12)
+    n_others = max(1, n_samples - len(earlier))
+    together = round(1 - sum(1 - level for level in earlier) - n_others * (1 - confidence), 12)
     left = f"the confidence is only {_exactly(together)}" if together > 0 else "no confidence remains"
     return f" This is sample {n_samples}. If the results of earlier samples led to this sample, {left}."
 

@@ -519,6 +519,21 @@ def test_the_error_probabilities_of_several_samples_add_up(run, redacted, tmp_pa
         assert stated is None or f"This is sample {n_samples}." in text and stated in text
 
 
+def test_earlier_samples_count_with_their_own_confidence(run, tmp_path):
+    """After a first sample with 90 %, the record of a second one with 97.5 % stated 95 %."""
+    for name in ("release", "read.jsonl"):
+        write_corpus([Document("n1", "Seen today.")], tmp_path / name, format="text" if name == "release" else "jsonl")
+    command = ("signoff", tmp_path / "release", "--output", tmp_path / "work", "--overwrite")
+    for level in ("0.9", "0.975"):
+        assert run(*command, "--confidence", level)[0] == 0
+    _, out, _ = run(*command, "--read", tmp_path / "read.jsonl")
+    page = (tmp_path / "work" / "signoff-record.html").read_text()
+    assert "the confidence is only 87.5%." in out and "the confidence is only 87.5%." in page
+    plan = json.loads((tmp_path / "work" / "signoff-plan.json").read_text())
+    (tmp_path / "work" / "signoff-plan.json").write_text(json.dumps({**plan, "earlier_confidences": [2.0]}))
+    assert "damaged" in run(*command, "--read", tmp_path / "read.jsonl")[2]
+
+
 @pytest.mark.parametrize(("name", "n_own"), [("note-0123456789ab", 0), ("Zyxwvutski", 1)])
 def test_ids_that_leave_are_not_covered(run, tmp_path, name, n_own):
     """A release with names of patients as file names passed without a message."""
