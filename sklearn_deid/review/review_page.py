@@ -14,6 +14,7 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -23,7 +24,7 @@ from typing import Any
 from .._atomic import write_file
 from .._parameters import check_parameter
 from ..surrogates import SurrogateEngine
-from ..text import Document
+from ..text import Document, Span
 
 MODES = ("review", "signoff")
 _TITLES = {"review": "Review of notes", "signoff": "Sign-off: mark what is still readable"}
@@ -56,8 +57,8 @@ def make_review_page(
         ``"review"`` shows a note next to its redacted version. ``"signoff"`` shows only the note, for notes that are
         redacted already.
     surrogates : SurrogateEngine, optional
-        Engine that invents a surrogate for each span. With ``surrogates``, the page also shows redacted notes with
-        surrogates. By default, redacted notes contain labels only.
+        Engine that invents a surrogate for each span, and for the time zones beside dates. With ``surrogates``, the
+        page also shows redacted notes with surrogates. By default, redacted notes contain labels only.
 
     Returns
     -------
@@ -131,14 +132,39 @@ def _are_labels(labels: Any) -> bool:
 
 
 def _note(note: Document, surrogates: SurrogateEngine | None) -> dict[str, Any]:
-    put = {} if surrogates is None else {r.span: r.surrogate for r in surrogates.replacements(note)}
+    put, zones = ({}, []) if surrogates is None else _surrogates(note, surrogates)
     spans = [
         [_units(note.text, s.start), _units(note.text, s.end), s.label, s.category, s.confidence, put.get(s)]
         for s in note.spans
     ]
     # As text: JavaScript would round long numbers.
     meta = json.dumps(dict(note.meta), allow_nan=False) if note.meta else None
-    return {"id": note.doc_id, "text": note.text, "patient": note.patient_id, "meta": meta, "spans": spans}
+    places = [[_units(note.text, s.start), _units(note.text, s.end), s.label, text] for s, text in zones]
+    return {
+        "id": note.doc_id,
+        "text": note.text,
+        "patient": note.patient_id,
+        "meta": meta,
+        "spans": spans,
+        "zones": places,
+    }
+
+
+def _surrogates(note: Document, engine: SurrogateEngine) -> tuple[dict[Span, str], list[tuple[Span, str]]]:
+    """Surrogates of the spans of a note, and those of the time zones beside its spans."""
+    # As `redact`: a zone that stayed in the view would be marked by the reader, or taken for a leak.
+    wide = engine.with_time_zones(note)
+    put = {found.span: found.surrogate for found in engine.replacements(wide)}
+    own, zones = {(span.start, span.label): span for span in note.spans}, []
+    for span in sorted({*wide.spans} - {*note.spans}, key=lambda span: span.start):
+        date = own.get((span.start, span.label))
+        if date is None:
+            zones.append((span, put.get(span, f"[{span.label}]")))
+        else:
+            # The surrogate of a date contains the zone behind the date.
+            put[date] = put.get(span, f"[{span.label}]")
+            zones.append((replace(span, start=date.end), ""))
+    return put, zones
 
 
 def _units(text: str, offset: int) -> int:

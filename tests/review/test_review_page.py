@@ -10,6 +10,7 @@ import pytest
 from sklearn_deid import Corpus, Document, Span, load, write_corpus
 from sklearn_deid.cli import main
 from sklearn_deid.review import SignOff, make_review_page, write_review_page
+from sklearn_deid.surrogates import SurrogateEngine
 from sklearn_deid.text import redact
 
 LABELS = {"PATIENT": "NAME", "DOCTOR": "NAME", "DATE": "DATE"}
@@ -530,6 +531,23 @@ def test_the_list_holds_only_the_rows_in_view(page, tmp_path):
     page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
     page.click("#rows button[data-note='905']")
     assert page.text("#name") == "n0905"
+
+
+def test_the_view_with_surrogates_shows_no_time_zone_of_the_original(page, tmp_path):
+    """ "EDT" stayed in the view, as if it left with the note; `redact` replaces it."""
+    text = "\U0001f469 Seen 3/4/2019 14:30 EDT, left at 16:00 EDT."
+    note, engine = Document("n1", text, (Span(7, 21, "DATE"),)), SurrogateEngine(key=bytes(32), locale="en")
+    write_review_page(tmp_path / "review.html", [note], LABELS, surrogates=engine)
+    page.open(tmp_path / "review.html")
+    wait_for(page, text.replace("3/4/2019 14:30", "[DATE]"), "#after")
+    page.driver.execute_script(
+        "const view = document.getElementById('view'); view.value = 'surrogate';view.dispatchEvent(new Event('change'))"
+    )
+    shown = engine.rewrite(note).text
+    assert "EDT" not in shown
+    wait_for(page, shown, "#after")
+    page.press("x")
+    wait_for(page, text, "#after")
 
 
 def test_hostile_notes_run_nothing_and_come_back_unchanged(page, tmp_path):

@@ -302,7 +302,8 @@
   function showAfter(note, spans) {
     const parts = document.createDocumentFragment(), invented = byId("view").value === "surrogate";
     let position = 0;
-    for (const span of joined(spans, note.text)) {
+    const replaced = joined(spans, note.text);
+    for (const span of invented ? withZones(replaced, note, spans) : replaced) {
       parts.append(...inLines(note.text.slice(position, span.start)));
       const put = document.createElement("span");
       put.className = "put";
@@ -344,6 +345,14 @@
       row.title = notes[index].id; // a long id is cut
       // Tab stops at one row only: at the last row in view the list scrolls, new rows lose the focus, and Tab starts again.
       row.tabIndex = index === now ? 0 : -1;
+  // Surrogates also replace the time zones beside the dates of a note, which have no spans. Without a date, zones stay.
+  function withZones(replaced, note, spans) {
+    const labels = new Set(spans.map((span) => span.label));
+    const zones = note.zones.map(([start, end, label, surrogate]) => ({ start, end, label, surrogate }));
+    const free = zones.filter((zone) => labels.has(zone.label) && !replaced.some((span) => span.start < zone.end && span.end > zone.start));
+    return [...replaced, ...free].sort((a, b) => a.start - b.start);
+  }
+
       row.append(work[index].done ? "\u2713 " : "", isolated(notes[index].id), ` (${work[index].spans.length})`);
       row.className = (work[index].done ? "done" : "") + (index === now ? " now" : "");
       rows.append(row);
