@@ -550,6 +550,29 @@ def test_the_view_with_surrogates_shows_no_time_zone_of_the_original(page, tmp_p
     wait_for(page, text, "#after")
 
 
+def test_the_time_for_a_file_does_not_grow_with_the_square_of_a_note(page, tmp_path):
+    """With one emoji, each border counted all characters before it: 20,000 words took 3 s to save, 12 s to open."""
+    text = "\U0001f469 " + "Birch, " * 400
+    birches = [Span(at, at + 5, "DOCTOR") for at in range(2, len(text), 7)]
+    write_review_page(tmp_path / "review.html", [Document("n1", text, birches)], LABELS)
+    page.open(tmp_path / "review.html").click("#finish")
+    page.driver.execute_script("""
+      const slice = String.prototype.slice, spread = String.prototype[Symbol.iterator];
+      window.read = 0;
+      String.prototype.slice = function (...borders) {
+        const part = slice.apply(this, borders);
+        window.read += part.length;
+        return part;
+      };
+      String.prototype[Symbol.iterator] = function () {
+        window.read += this.length;
+        return spread.call(this);
+      };
+    """)
+    assert [span.start for span in page.saved()[0].spans] == [span.start for span in birches]
+    assert page.driver.execute_script("return window.read") < 10 * len(text)
+
+
 def test_hostile_notes_run_nothing_and_come_back_unchanged(page, tmp_path):
     notes = [Document(f"<b>{number}", text, (Span(0, 3, text[:12]),)) for number, text in enumerate(HOSTILE)]
     write_review_page(tmp_path / "review.html", notes, {"'><script>": "<i>"})

@@ -19,8 +19,36 @@
   // ---- code points and UTF-16 units
 
   const isWide = (text) => /[\ud800-\udfff]/.test(text);
-  const toPoints = (text, unit) => (isWide(text) ? [...text.slice(0, unit)].length : unit);
-  const toUnits = (text, point) => (isWide(text) ? [...text].slice(0, point).join("").length : point);
+  let measured = { text: "", starts: null };
+
+  // The unit at which each code point of a text starts; null if both numbers are equal. Only the last text is kept: files
+  // are written and read note by note. Without it, the time for a note would grow with its length times its spans.
+  function startsOf(text) {
+    if (measured.text !== text) {
+      const starts = isWide(text) ? [0] : null;
+      if (starts) for (const character of text) starts.push(starts[starts.length - 1] + character.length);
+      measured = { text, starts };
+    }
+    return measured.starts;
+  }
+
+  function toUnits(text, point) {
+    const starts = startsOf(text);
+    return starts ? starts[point] : point;
+  }
+
+  function toPoints(text, unit) {
+    const starts = startsOf(text);
+    if (!starts) return unit;
+    let low = 0, high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (starts[middle] < unit) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   const whole = (text, unit) => {
     const inPair = unit > 0 && unit < text.length && /[\udc00-\udfff]/.test(text[unit]) && /[\ud800-\udbff]/.test(text[unit - 1]);
     return inPair ? unit - 1 : unit;
