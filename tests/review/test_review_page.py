@@ -334,6 +334,22 @@ def test_work_that_cannot_be_stored_leaves_no_finished_note_with_older_work(open
     open_until(opened, tmp_path / "review.html", "0 of 3 notes finished")
 
 
+def test_the_tab_of_unfinished_work_that_is_stored_nowhere_asks_before_it_closes(opened):
+    """Only work on finished notes counted as unsaved: half a note was lost without a question."""
+    asks = "return !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    opened.press("x")
+    assert not opened.driver.execute_script(asks), "the browser has stored it"
+    opened.driver.execute_script(
+        "window.store = Storage.prototype.setItem; Storage.prototype.setItem = () => { throw new Error('full'); }"
+    )
+    opened.select("3 May").choose_label("DATE").click("#mark")
+    opened.driver.execute_script("Storage.prototype.setItem = window.store")
+    opened.press("n").press("x")
+    assert opened.driver.execute_script(asks)
+    opened.press("b").press("x")
+    assert not opened.driver.execute_script(asks), "now the browser has stored this note, too"
+
+
 def test_everywhere_covers_the_whole_text_where_a_part_of_it_is_marked(page, tmp_path):
     """Where a surname was marked, the first name stayed unmarked, and only the number of spans told it."""
     notes = [Document("n1", "Ann Birch came."), Document("n2", "Seen: Ann Birch.", (Span(10, 15, "DOCTOR"),))]

@@ -9,7 +9,7 @@
   const notes = data.notes;
   const indexOf = new Map(notes.map((note, index) => [note.id, index]));
   const work = notes.map((note) => ({ done: false, spans: note.spans.map(fromData) }));
-  const history = [];
+  const history = [], unstored = new Set();
   let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "", trouble = "", writing = Promise.resolve();
 
   function fromData([start, end, label, category, confidence, surrogate]) {
@@ -105,7 +105,9 @@
     const rows = spans.map((span) => [span.start, span.end, span.label, span.accepted, span.category]);
     try {
       localStorage.setItem(slot(index), JSON.stringify({ done, spans: rows }));
+      unstored.delete(index);
     } catch {
+      unstored.add(index);
       trouble = "The browser cannot store your work. Save the file often.";
       say("");
       forget(index);
@@ -343,6 +345,14 @@
     byId("after").replaceChildren(parts);
   }
 
+  // Surrogates also replace the time zones beside the dates of a note, which have no spans. Without a date, zones stay.
+  function withZones(replaced, note, spans) {
+    const labels = new Set(spans.map((span) => span.label));
+    const zones = note.zones.map(([start, end, label, surrogate]) => ({ start, end, label, surrogate }));
+    const free = zones.filter((zone) => labels.has(zone.label) && !replaced.some((span) => span.start < zone.end && span.end > zone.start));
+    return [...replaced, ...free].sort((a, b) => a.start - b.start);
+  }
+
   // Spans that overlap or touch become one, with the label of the longest, as in redaction.
   function joined(spans, text) {
     const out = [], points = ({ start, end }) => [...text.slice(start, end)].length;
@@ -373,14 +383,6 @@
       row.title = notes[index].id; // a long id is cut
       // Tab stops at one row only: at the last row in view the list scrolls, new rows lose the focus, and Tab starts again.
       row.tabIndex = index === now ? 0 : -1;
-  // Surrogates also replace the time zones beside the dates of a note, which have no spans. Without a date, zones stay.
-  function withZones(replaced, note, spans) {
-    const labels = new Set(spans.map((span) => span.label));
-    const zones = note.zones.map(([start, end, label, surrogate]) => ({ start, end, label, surrogate }));
-    const free = zones.filter((zone) => labels.has(zone.label) && !replaced.some((span) => span.start < zone.end && span.end > zone.start));
-    return [...replaced, ...free].sort((a, b) => a.start - b.start);
-  }
-
       row.append(work[index].done ? "\u2713 " : "", isolated(notes[index].id), ` (${work[index].spans.length})`);
       row.className = (work[index].done ? "done" : "") + (index === now ? " now" : "");
       rows.append(row);
@@ -591,7 +593,8 @@
     byId("note").focus({ preventScroll: true });
   });
   addEventListener("beforeunload", (event) => {
-    if (unsaved) event.preventDefault();
+    // Work on an unfinished note is in no file: without storage, only this tab has it.
+    if (unsaved || [...unstored].some((index) => !work[index].done)) event.preventDefault();
   });
 
   // Another tab with this page has changed a note: the file of this tab would hold the older work.
