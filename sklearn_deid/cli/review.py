@@ -84,6 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         show_left_out(withheld)
         raise DeidError("There is no note to review.", path=arguments.notes)
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Another run may have written its page while the notes were tagged.
+    check_new(arguments.overwrite, path)
     engine = SurrogateEngine() if arguments.surrogates else None
     write_review_page(path, notes, labels, surrogates=engine)
     shown = counted(len(notes), "note is", "notes are")

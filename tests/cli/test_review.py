@@ -77,6 +77,21 @@ def test_only_the_owner_reads_the_page(work):
     assert (work / "review.html").stat().st_mode & 0o077 == 0
 
 
+def test_a_page_that_another_run_has_written_in_the_meantime_is_kept(run, tmp_path, monkeypatch):
+    """The page was looked for before the notes were tagged, and then replaced without --overwrite."""
+    write_corpus([Document("n1", "No pain.")], tmp_path / "raw.jsonl")
+    page = tmp_path / "work" / "review.html"
+
+    def other_run(_):
+        page.parent.mkdir()
+        page.write_text("another page")
+        return {"DATE": "DATE"}
+
+    monkeypatch.setattr("sklearn_deid.cli.review._labels", other_run)
+    code, _, err = run("review", tmp_path / "raw.jsonl", "--output", tmp_path / "work")
+    assert (code, "exists already" in err, page.read_text()) == (2, True, "another page")
+
+
 def test_an_existing_page_is_kept(run, work, raw, model):
     code, _, err = run("review", raw, "--model", model, "--output", work)
     assert (code, "The output exists already" in err) == (2, True)
