@@ -7,7 +7,9 @@ You choose among three levels:
 - ``"redacted"``: the text outside of the spans. The label replaces each span. PHI that the tagger missed is visible.
 - full text (``show_text=True``): the text with marked spans.
 
-The view shows the ids of the documents at each level. Ids that are names of files may contain names of people.
+The view shows the ids of the documents at each level. Ids that are names of files may contain names of people. The
+first level shows confidences, too: with them, the model and the redacted text of the note, an attacker can check a
+guess of a span.
 """
 
 from __future__ import annotations
@@ -112,7 +114,9 @@ class AnnotationView:
 
     def _note(self, document: Document) -> str:
         counts = f"{len(document.spans)} span{'s' * (len(document.spans) != 1)}"
-        head = f"<header>{_shown(document.doc_id)} &middot; {len(document.text)} characters &middot; {counts}</header>"
+        # Beside the redacted text, the number of characters would be the length of the hidden spans.
+        length = f"{len(document.text)} characters &middot; " if self.show_text is True else ""
+        head = f"<header>{_shown(document.doc_id)} &middot; {length}{counts}</header>"
         parts = [
             _shown(self._plain(piece.text)) if not piece.spans else self._mark(piece) for piece in _pieces(document)
         ]
@@ -125,7 +129,8 @@ class AnnotationView:
         labels = " + ".join(dict.fromkeys(span.label for span in piece.spans))
         sure = [span.confidence for span in piece.spans if span.confidence is not None]
         # The lowest confidence of overlapping spans: a reader should check such a span.
-        title = f' title="confidence {min(sure):.2f}"' if sure else ""
+        # With the model and the text around a span, a reader could compute the confidence of a guess, and compare.
+        title = f' title="confidence {min(sure):.2f}"' if sure and self.show_text != "redacted" else ""
         text = f"{_shown(piece.text)} " if self.show_text is True else ""
         # The longest span determines the colour, and the labels of all spans are written.
         color = self.colors[max(piece.spans, key=lambda span: span.length).label]

@@ -16,6 +16,7 @@ WORD = "Zyxwvut"
 NOTE = Document(
     "n1", f"Seen by {WORD} Roe,\n\n{WORD}MD in Ely.", (Span(8, 19, "DOCTOR", None, 0.871), Span(34, 37, "CITY"))
 )
+NAMES = (("Zyxwvu", 0.72), ("Ely", 0.91))
 
 
 class Reader(HTMLParser):
@@ -66,6 +67,14 @@ def test_the_length_of_words_is_hidden_and_lines_stay():
         == displacy_input(other)["text"]
         == "\u00b7\u00b7\u00b7 " * 2 + ("\u00b7\u00b7\u00b7\n\n\u00b7\u00b7\u00b7")
     )
+
+
+def test_views_without_the_text_of_spans_do_not_depend_on_it():
+    """The number of characters of the note gave the length of a hidden name, and the confidence a check of guesses."""
+    notes = [Document("n", f"By {name}.", (Span(3, 3 + len(name), "DOCTOR", None, sure),)) for name, sure in NAMES]
+    assert len({AnnotationView(note, show_text="redacted").to_html(page=True) for note in notes}) == 1
+    assert len({AnnotationView(note).to_html().replace("0.91", "0.72") for note in notes}) == 1
+    assert "10 characters" in AnnotationView(notes[0], show_text=True).to_html()
 
 
 def test_redacted_shows_what_is_not_marked():
