@@ -487,6 +487,18 @@ def test_all_buttons_are_reached_by_keys_and_keys_work_after_each_choice(opened,
     assert opened.text("#name") == "n2"
 
 
+def test_letters_that_choose_a_label_are_no_keys_of_the_page(page, tmp_path):
+    """Behind the first letter of "FAX", the focus was in the note: "A" moved the border, and "X" removed the span."""
+    from selenium.webdriver import ActionChains, Keys
+
+    write_review_page(tmp_path / "review.html", NOTES, {**LABELS, "FAX": "CONTACT"})
+    page.open(tmp_path / "review.html").driver.execute_script("document.getElementById('label').focus()")
+    ActionChains(page.driver).send_keys("fax").perform()
+    assert page.marks() == [("Birch", "FAX")]
+    ActionChains(page.driver).send_keys(Keys.ENTER).send_keys("x").perform()
+    assert page.marks() == [], "Enter goes back to the note"
+
+
 def test_keys_leave_a_list_of_more_notes_than_rows(page, tmp_path):
     """Tab at the last row scrolled the list, the new rows had no focus, and Tab began again at the first row."""
     from selenium.webdriver import ActionChains, Keys

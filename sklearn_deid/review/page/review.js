@@ -579,14 +579,35 @@
     byId("label").value = label;
     if (chosen >= 0 && !selection()) relabel(label);
   }
-  byId("label").addEventListener("change", () => {
-    pick(byId("label").value);
-    byId("note").focus({ preventScroll: true });
-  });
-  byId("view").addEventListener("change", () => {
-    showNote();
-    byId("note").focus({ preventScroll: true });
-  });
+  // After a choice with the mouse, the keys of the page work. Keys choose in a list letter by letter: with the focus in the
+  // note, the letters of "FAX" behind the first one would move the border of a span and remove the span.
+  function onChoice(list, act) {
+    let byKeys = false, isChanged = false;
+    const leave = () => {
+      isChanged = false;
+      byId("note").focus({ preventScroll: true });
+    };
+    list.addEventListener("pointerdown", () => { byKeys = false; });
+    list.addEventListener("keydown", (event) => {
+      byKeys = true;
+      // Enter on a closed list would open it.
+      if (event.key === "Enter" && isChanged) {
+        event.preventDefault();
+        leave();
+      } else if (event.key === " " || event.key === "F4" || event.altKey) isChanged = false; // opens the list
+    });
+    // Enter in an open list makes a choice.
+    list.addEventListener("keyup", ({ key }) => {
+      if (key === "Escape" || key === "Enter" && isChanged) leave();
+    });
+    list.addEventListener("change", () => {
+      act(list.value);
+      isChanged = true;
+      if (!byKeys) leave();
+    });
+  }
+  onChoice(byId("label"), pick);
+  onChoice(byId("view"), showNote);
   byId("open").addEventListener("change", (event) => {
     if (event.target.files[0]) open(event.target.files[0]);
     event.target.value = "";
