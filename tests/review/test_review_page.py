@@ -487,6 +487,23 @@ def test_all_buttons_are_reached_by_keys_and_keys_work_after_each_choice(opened,
     assert opened.text("#name") == "n2"
 
 
+def test_a_double_click_and_a_key_that_is_held_finish_one_note(opened):
+    """A held Ctrl+Enter finished all notes of a sign-off, and a double click the next note, which nobody had read."""
+    from selenium.webdriver import ActionChains
+
+    ActionChains(opened.driver, duration=0).double_click(opened.driver.find_element("id", "finish")).perform()
+    assert (opened.text("#counts"), opened.text("#name")) == ("1 of 3 notes finished", "n2")
+    held = """for (const repeat of [false, true, true]) document.getElementById('note').dispatchEvent(
+      new KeyboardEvent('keydown', { ...arguments[0], repeat, bubbles: true, cancelable: true }));"""
+    opened.driver.execute_script(held, {"key": "Enter", "ctrlKey": True})
+    assert (opened.text("#counts"), opened.text("#name")) == ("2 of 3 notes finished", "n3")
+    opened.press("b", "b").select("3 May").choose_label("DATE").click("#mark")
+    opened.driver.execute_script(held, {"key": "x"})
+    assert opened.marks() == [("Birch", "DOCTOR")], "one of two"
+    opened.driver.execute_script(held, {"key": "Z", "ctrlKey": True, "shiftKey": True})
+    assert opened.marks() == [("Birch", "DOCTOR")], "no undo: these are the keys of a redo"
+
+
 def test_letters_that_choose_a_label_are_no_keys_of_the_page(page, tmp_path):
     """Behind the first letter of "FAX", the focus was in the note: "A" moved the border, and "X" removed the span."""
     from selenium.webdriver import ActionChains, Keys

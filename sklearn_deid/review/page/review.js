@@ -556,8 +556,9 @@
     "help-button": () => byId("help").showModal(), "help-close": () => byId("help").close(),
   };
   for (const [id, action] of Object.entries(actions)) {
-    byId(id).addEventListener("click", () => {
-      action();
+    byId(id).addEventListener("click", (event) => {
+      // The second click of a double click would finish the next note, which nobody has read.
+      if (id !== "finish" || event.detail < 2) action();
       byId("note").focus({ preventScroll: true });
     });
     // A click on a button would otherwise take the selection from the note.
@@ -644,12 +645,16 @@
     const key = event.key.toLowerCase();
     if (byId("help").open || event.target.tagName === "SELECT" || event.target.tagName === "INPUT") return;
     if (event.ctrlKey || event.metaKey) {
-      if (key !== "enter" && key !== "z") return;
+      // Ctrl+Shift+Z is "redo" elsewhere: a second undo would take away more.
+      if (key !== "enter" && (key !== "z" || event.shiftKey)) return;
       event.preventDefault();
+      if (key === "enter" && event.repeat) return;
       return key === "enter" ? finish() : undo();
     }
     // Shift with an arrow extends the selection of the browser.
     if (event.altKey || (key === "enter" && event.target.tagName === "BUTTON") || (event.shiftKey && key.startsWith("arrow"))) return;
+    // A key that is held repeats: it would remove all spans, or finish notes that nobody has read.
+    if (event.repeat && ["x", "delete", "enter", "m", "e"].includes(key)) return event.preventDefault();
     const border = { a: ["start", -1], s: ["start", 1], d: ["end", -1], f: ["end", 1] }[key];
     if (border) moveBorder(...border, event.shiftKey);
     else if (key === "e") everywhere(event.shiftKey ? all() : [now], false);
