@@ -191,6 +191,16 @@ def test_lost_points_of_token_f1(setting, arm, pseudonyms):
     assert f"\n| {setting} | {' | '.join(shown)} |" in table
 
 
+def test_hospitals_and_streets_of_german_letters():
+    """The page still named 69 % of hospitals, of an earlier starter."""
+    hidden = figures("languages")["results"]["grascco/note/all"]["recall_by_label"]
+    hospitals, streets = (f"{100 * hidden[f'LOCATION_{kind}']:.0f}" for kind in ("HOSPITAL", "STREET"))
+    stated = f"hides {hospitals} % of the letters and digits of hospitals, and {streets} % of those of streets"
+    assert stated in prose("languages.md") and f"names of hospitals ({hospitals} instead of 69 %" in prose(
+        "languages.md"
+    )
+
+
 def test_each_file_of_results_is_named_by_a_page_or_a_figure():
     """Nobody finds the runs behind a table that does not name them."""
     folder = ROOT / "docs"
