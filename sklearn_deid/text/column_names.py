@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -45,6 +46,9 @@ _LONGEST_NAME = 128  # of the usual databases
 # diagnoses in columns of their own.
 _PARTS = ((24, _FEWEST_WORDS - 1), (40, 0))
 _FEW_PARTS = 200
+# In a copy without blanks, such as the name of a file, signs can stand in place of the blanks.
+_WITHOUT_BLANKS = ((40, 0),)
+_SIGNS = re.compile(r"[\W_]+")
 # Drivers of databases return bytes in different types.
 _BYTES = (bytes, bytearray, memoryview)
 # Values that can be, or contain, a text of so many words.
@@ -78,7 +82,8 @@ def repeats(text: Any, others: Iterable[Any]) -> bool:
     """Whether a text, or a part of the text, occurs in or equals another value of the row.
 
     The text must have at least five words. A part must have 24 characters with four blanks, or 40 characters. Case and
-    repeated blanks are ignored. The function also searches the strings inside of JSON.
+    repeated blanks are ignored. In a part without blanks, at least 40 letters and digits are compared, and signs are
+    ignored. The function also searches the strings inside of JSON.
 
     Examples
     --------
@@ -193,8 +198,18 @@ def _is_short(value: Any) -> bool:
 
 def _is_of(words: Sequence[str], value: Any) -> bool:
     """Whether a text consists of these words or shares a part with them, or is JSON with such a text."""
-    texts = (text.casefold().split() for text in _with_json(value))
-    return any((words == other and _is_long(words)) or _share(words, other) for other in texts)
+    for text in _with_json(value):
+        other = text.casefold().split()
+        if (words == other and _is_long(words)) or _share(" ".join(words), " ".join(other), _PARTS):
+            return True
+        if (joined := _without_blanks(other)) and _share(_SIGNS.sub("", "".join(words)), joined, _WITHOUT_BLANKS):
+            return True
+    return False
+
+
+def _without_blanks(words: Sequence[str]) -> str:
+    """Letters and digits of the words that are long enough for a part of a text without its blanks."""
+    return "".join(_SIGNS.sub("", word) for word in words if len(word) >= _WITHOUT_BLANKS[0][0])
 
 
 def _is_long(words: Sequence[str]) -> bool:
@@ -211,10 +226,10 @@ def _with_json(value: Any) -> Iterator[str]:
         yield from (part for part in _parts([_loaded(text)]) if isinstance(part, str))
 
 
-def _share(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two texts have a part in common; the time is linear in their lengths."""
-    short, long = sorted((" ".join(words), " ".join(others)), key=len)
-    for length, n_blanks in _PARTS:
+def _share(text: str, other: str, lengths: Sequence[tuple[int, int]]) -> bool:
+    """Whether two texts have a part of such a length and number of blanks in common, in linear time."""
+    short, long = sorted((text, other), key=len)
+    for length, n_blanks in lengths:
         parts = {part for part in _windows(short, length) if part.count(" ") >= n_blanks}
         # A search is far faster than slices, but each part needs one.
         is_few = len(parts) <= _FEW_PARTS

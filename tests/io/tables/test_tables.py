@@ -579,6 +579,17 @@ def test_short_values_that_repeat_a_text(text, copy):
     assert repeats(text, [copy]) and not repeats(text, ["a b c d", "encounter_number", copy[:4]])
 
 
+@pytest.mark.parametrize("sign", ["", "_", "-", "."])
+def test_a_copy_without_blanks_is_refused(sign):
+    """The page says that blanks are ignored, but a copy without them, such as the name of a file, was copied."""
+    note = "Mr. Alder was seen on Monday by Dr. Birch-Linden for pain that began 2 days ago."
+    copy = sign.join(note.split())
+    assert all(repeats(note, [one]) for one in (copy, copy.upper(), f"notes/2019/{copy}.txt", {"file": copy}))
+    assert repeats(note, [sign.join(note.split()[3:14])])
+    # Signs alone are no text, and shorter parts are names and diagnoses in columns of their own.
+    assert not repeats(note + "-" * 80, ["_" * 80]) and not repeats(note, ["alder_seen_for_pain_that_began_2_days_ago"])
+
+
 def test_tokens_of_a_text_in_another_column_are_refused(tmp_path):
     """Each token is too short to be found by itself: corpora with a column of tokens beside the texts were copied."""
     for kind in ("jsonl", "parquet"):
