@@ -402,6 +402,27 @@ def test_a_chosen_file_is_written_after_each_finished_note(opened):
     assert json.loads(opened.driver.execute_script("return window.written[1]"))["doc_id"] == "n1"
 
 
+def test_a_page_that_is_loaded_again_says_that_autosave_has_ended(opened, tmp_path):
+    """Autosave was off after a reload, without a word: the notes that were finished then were not in the file."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    picker = (
+        "window.showSaveFilePicker = async () => ({createWritable: async () => "
+        "({write: async () => {}, close: async () => {}})})"
+    )
+    said = "Autosave has ended, because the page was loaded again. Choose the file again."
+    opened.driver.execute_script(picker)
+    opened.click("#autosave")
+    wait_for(opened, "0 finished notes are in the file.", "#status")
+    # As in `open_until`: what the old process has stored may reach the new one a moment later.
+    WebDriverWait(opened.driver, 30).until(lambda _: opened.open(tmp_path / "review.html").text("#status") == said)
+    opened.press("n", "u")
+    assert opened.text("#status") == f"There is nothing to undo. {said}"
+    opened.driver.execute_script(picker)
+    opened.click("#autosave")
+    wait_for(opened, "0 finished notes are in the file.", "#status")
+
+
 def test_a_slow_write_does_not_replace_a_later_one(opened):
     """On a slow disk, the file lost the notes that were finished during a write, and the page said that it had them."""
     from selenium.webdriver.support.ui import WebDriverWait

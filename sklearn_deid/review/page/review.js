@@ -10,7 +10,7 @@
   const indexOf = new Map(notes.map((note, index) => [note.id, index]));
   const work = notes.map((note) => ({ done: false, spans: note.spans.map(fromData) }));
   const history = [], unstored = new Set();
-  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "", trouble = "", writing = Promise.resolve();
+  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "", trouble = "", lapsed = "", writing = Promise.resolve();
 
   function fromData([start, end, label, category, confidence, surrogate]) {
     return { start, end, label, category, confidence, surrogate, accepted: false };
@@ -98,6 +98,7 @@
 
   // ---- storage of the browser: offsets and labels, never text of a note
 
+  const autosaved = `sklearn-deid-autosave ${data.key}`;
   const slot = (index) => `sklearn-deid ${data.key} ${index}`;
 
   function remember(index) {
@@ -181,6 +182,12 @@
     } catch {
       return;  // the dialogue was closed
     }
+    lapsed = "";
+    try {
+      localStorage.setItem(autosaved, "on");
+    } catch {
+      // A browser without storage has said so.
+    }
     writeNext();
   }
 
@@ -251,8 +258,8 @@
 
   // What is wrong with the storage stays: the next step of the reader would otherwise replace it.
   function say(text, isWrong = false) {
-    byId("status").textContent = [text, trouble].filter(Boolean).join(" ");
-    byId("status").className = isWrong || trouble ? "wrong" : "";
+    byId("status").textContent = [text, lapsed, trouble].filter(Boolean).join(" ");
+    byId("status").className = isWrong || lapsed || trouble ? "wrong" : "";
   }
 
   function colour(span) {
@@ -686,5 +693,11 @@
   }
   byId("autosave").hidden = !window.showSaveFilePicker;
   for (const index of notes.keys()) recall(index);
+  // A page has a file only until it is loaded again. The reader would rely on a file that nothing writes.
+  try {
+    if (localStorage.getItem(autosaved)) lapsed = "Autosave has ended, because the page was loaded again. Choose the file again.";
+  } catch {
+    // The loop above has said so.
+  }
   if (notes.length) goTo(Math.max(0, work.findIndex((note) => !note.done)));
 })();
