@@ -191,6 +191,20 @@ def test_lost_points_of_token_f1(setting, arm, pseudonyms):
     assert f"\n| {setting} | {' | '.join(shown)} |" in table
 
 
+def test_attacks_on_names_of_patients_at_sites():
+    """The how-to named the AUCs of one training (0.53 to 0.75), although other recorded trainings had larger ones."""
+    together = [run for run in figures("training_together")["runs"] if run.get("arm") == "sessions"]
+    alone = [run for run in figures("host_attacks")["runs"] if run.get("arm") == "plain" and "patients" in run]
+    attacked = [run for run in together if run.get("name_attack") and {*run["sites"]} == {20}]
+    random = [value for run in attacked for value in run["name_attack"]["PATIENT"]]
+    starter = [value for run in alone if run["corpus"] == "generated" for value in run["patients"]]
+    assert not any(run.get("warm_start") for run in attacked) and all(run["warm_start"] for run in alone)
+    shown = [f"{min(values):.2f} to {max(values):.2f}" for values in (random, starter)]
+    how_to, officer = prose("how_to/train_with_other_hospitals.md"), prose("federated_officer.md")
+    assert f"(AUC {shown[0]} in" in how_to and f"random weights, {shown[1]} from starter-en" in how_to
+    assert f"names of patients was {shown[0]} (" in officer and f"from the starter {shown[1]} for" in officer
+
+
 def test_hospitals_and_streets_of_german_letters():
     """The page still named 69 % of hospitals, of an earlier starter."""
     hidden = figures("languages")["results"]["grascco/note/all"]["recall_by_label"]
