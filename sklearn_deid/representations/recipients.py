@@ -72,7 +72,7 @@ def recipient_scores(
     tagger = DeidTagger(random_state=random_state) if tagger is None else tagger
     released, others = representer.transform(X), representer.transform(X_test)
     tags = check_tags(y_test, others)  # before the training, which takes minutes
-    taggers = {"recipient": clone(tagger).fit(released, y), "provider": representer.tagger_}
+    taggers = {"provider": representer.tagger_, "recipient": clone(tagger).fit(released, y)}
     predicted = {name: fitted.predict(others) for name, fitted in taggers.items()}
     if original:
         predicted["raw"] = clone(tagger).fit(X, y).predict(X_test)
