@@ -44,12 +44,14 @@ _INSIDE = frozenset(
     a and by for in no of on or s the to with de del la las los du des le di da do dos van von der het og et y e und
     """.split()
 )
+# Words inside of labels of ages, such as "Age in years", but not of "Patient in bed".
+_OF_AGES = frozenset("at in today onset death year years yr yrs jahren jahre años anni ans jaar".split())
 # Words around the word that names the kind.
 _BESIDE = frozenset(
     """
-    nr num full legal preferred given first last middle family primary secondary care admitting admit referring ordering
-    requesting consulting treating responsible reporting supervising covering performing discharge discharging admission
-    emergency next person medical health home work personal charge call senior junior lead chief head second
+    nr num current full legal preferred given first last middle family primary secondary care admitting admit referring
+    ordering requesting consulting treating responsible reporting supervising covering performing discharge discharging
+    admission emergency next person medical health home work personal charge call senior junior lead chief head second
     registered practical clinical print printed electronic electronically signed given title social worker case
     encounter chart member certified verantwortlicher behandelnder tratante traitant
     """.split()
@@ -109,7 +111,8 @@ def is_label_word(token: str) -> bool:
     >>> is_label_word("Attending"), is_label_word("the"), is_label_word("Lungs")
     (True, True, False)
     """
-    return token.lower() in _INSIDE or may_begin_label(token)
+    word = token.lower()
+    return word in _INSIDE or word in _OF_AGES or may_begin_label(token)
 
 
 def label_kind(tokens: Sequence[str]) -> str | None:
@@ -134,6 +137,8 @@ def label_kind(tokens: Sequence[str]) -> str | None:
     if len(words) > 1 and words[-1] == "by" and words[-2].endswith(("ed", "en", "n", "by", "read", "done")):
         return "person"
     kinds = ["person" if _is_profession(word) else _KINDS.get(word) for word in words]
+    if "age" not in kinds and any(word in _OF_AGES for word in words):
+        return None
     # "Patient ID" and "Date of birth of the patient": the numbers name the kind.
     for kind in ("number", "date", "age", "phone", "place", "person"):
         if kind in kinds:

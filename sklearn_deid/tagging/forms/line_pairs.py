@@ -8,8 +8,8 @@ from .cell_labels import ANY, CellLabel
 from .label_words import OTHER, THING, has_many_values
 from .note_form import NoteForm
 
-# Labels in a column, lines of unknown labels behind them, and values of a label.
-_MOST_LABELS, _MOST_UNKNOWN, _MOST_VALUES = 12, 2, 12
+# Labels behind headings that are labels, too, lines of unknown labels behind labels, and values of a label.
+_MOST_BEHIND_HEADINGS, _MOST_UNKNOWN, _MOST_VALUES = 12, 2, 12
 
 
 def pairs_of_lines(form: NoteForm, first: int, stop: int) -> Iterator[tuple[CellLabel, range]]:
@@ -22,9 +22,10 @@ def pairs_of_lines(form: NoteForm, first: int, stop: int) -> Iterator[tuple[Cell
     first, stop : int
         Range of the lines with labels.
     """
-    lines = range(max(first, stop - _MOST_LABELS), stop)
-    labels = [label for label in form.without_names_of_things([*map(form.line_label, lines)]) if label is not None]
-    pairs = _of_block(form, labels, stop) if len(labels) > 1 else []
+    found = form.without_names_of_things([*map(form.line_label, range(first, stop))])
+    labels = [label for label in found if label is not None]
+    blocks = [labels, labels[-_MOST_BEHIND_HEADINGS:]] if len(labels) > 1 else []
+    pairs = max((_of_block(form, block, stop) for block in blocks), key=len, default=[])
     yield from pairs or _of_label(form, labels[-1], stop)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 _LONGEST_VALUE, _LONGEST_DATE, _MOST_WORDS = 24, 8, 7
 _SIGNS = frozenset(",.-'/&")
 _SHORT = 3  # letters of particles, initials and degrees
 _FEWEST_DIGITS = 6  # of a telephone number
+# The sex, and signs and words for about.
+_BEFORE_AGES = frozenset("m f w male female man woman / , - ; ~ > . about approx approximately circa ca".split())
+_AGES_IN_WORDS = frozenset("ninety hundred".split())
 # Inside of phrases with capitals, such as "Walks With Cane".
 _OF_PHRASES = frozenset("with after about for the in at".split())
 _NO_NAMES = frozenset(
@@ -46,7 +49,7 @@ def fitting(kind: str, words: Sequence[str], first: int, stop: int) -> range | N
     fits = {
         "number": _has_digit(tokens[:4]),
         "date": _has_digit(tokens) and len(tokens) <= _LONGEST_DATE,
-        "age": tokens[0].isdigit() and len(tokens) <= _LONGEST_DATE,
+        "age": len(tokens) <= _LONGEST_DATE and _is_age(tokens),
         "phone": sum(map(str.isdigit, "".join(tokens))) >= _FEWEST_DIGITS,
         "place": (tokens[0].isdigit() or tokens[0][0].isupper()) and (tokens[-1] != "." and ":" not in tokens),
     }
@@ -55,6 +58,11 @@ def fitting(kind: str, words: Sequence[str], first: int, stop: int) -> range | N
 
 def _has_digit(tokens: Sequence[str]) -> bool:
     return any(map(str.isdigit, "".join(tokens)))
+
+
+def _is_age(tokens: Sequence[str]) -> bool:
+    first = next(dropwhile(lambda token: token.lower() in _BEFORE_AGES, tokens), "")
+    return first.isdigit() or any(token.lower() in _AGES_IN_WORDS for token in tokens[:2])
 
 
 def _name(tokens: Sequence[str], first: int) -> range | None:

@@ -40,7 +40,9 @@ def test_values_below_their_labels(text, expected):
     ("Patient\nMRN\nHair\nRoe\n123\nRed", ["Patient: Roe", "MRN: 123"]),
     ("Patient:\nSuite:\nRoe\n12", ["Patient: Roe", "Suite: 12"]),
     ("Contact\nName\nRoe\nRelationship\nSon", ["Name: Roe"]),
-], ids=["three", "blank", "other label", "unknown label", "colons", "heading"])  # fmt: skip
+    ("Age\n" + "Bed\n" * 20 + "Nurse\n94" + "\n12" * 20 + "\nRoe", ["Age: 94", "Nurse: Roe"]),
+    ("Nurse\nPatient\n" + "Age\n" * 12 + "94\n" * 12, ["Age: 94"] * 12),
+], ids=["three", "blank", "other label", "unknown label", "colons", "heading", "many", "two headings"])  # fmt: skip
 def test_as_many_values_below_several_labels(text, expected):
     assert pairs(text) == expected
 
@@ -51,11 +53,15 @@ def test_as_many_values_below_several_labels(text, expected):
     ("Patient\tAge\tNurse\nRoe\t\tBirch", "Patient: Roe|Nurse: Birch"),
     ("Surname      Given name    Bed\nRoe          Ann           4", "Surname: Roe|Given name: Ann"),
     ("Seen by | On | Plan\nRoe | 3/4 | Rest", "Seen by: Roe"),
+    ("Bed | Age (years) | Sex/Age | Age at visit\n7 | 94 | F/95 | ~96",
+     "Age ( years ): 94|Sex / Age: F / 95|Age at visit: ~ 96"),
     ("Surname | Nurse\nWard | Roe", "Surname: Ward|Nurse: Roe"),
     ("Bed   Surgeon       Patient\n      Roe           Birch", "Surgeon: Roe|Patient: Birch"),
     ("Nurse    Patient\nAnn      Tom\nRoe      Birch", "Nurse: Ann|Patient: Tom|Nurse: Roe|Patient: Birch"),
     ("Roe           Birch\n-----         -----\nSurgeon       Assistant", "Surgeon: Roe|Assistant: Birch"),
-], ids=["tabs", "bars", "empty cell", "spaces", "unknown", "label word", "place", "name goes on", "below"])  # fmt: skip
+], ids=[
+    "tabs", "bars", "empty cell", "spaces", "unknown", "ages", "label word", "place", "name goes on", "below"
+])  # fmt: skip
 def test_values_in_the_column_of_their_label(text, expected):
     assert pairs(text) == expected.split("|")
 
@@ -75,6 +81,7 @@ def test_values_in_the_next_cell_behind_a_sign_and_above(text, expected):
 @pytest.mark.parametrize("text", [
     "Attending: Roe\nNurse:    Birch",
     "The patient\nRoe",
+    "Patient in bed\nRoe",
     "Patient\nresting in bed",
     "Patient\nStable overnight.",
     "Patient\nWalks With Cane",
