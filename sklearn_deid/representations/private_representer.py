@@ -103,12 +103,13 @@ class PrivateRepresenter(SentenceTransformer):
     public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
         Public notes on which bounded training starts. The start from public notes costs no privacy, since the bound
         holds for any weights. "auto" starts from weights that the library ships, which were learned from generated
-        notes. Shipped weights exist for the word vectors "glove-6b-50d" and the default network. For other vectors or
-        networks, "auto" is equal to None. "generated" learns from generated notes in `fit`, which takes minutes. Public
-        notes are a `Corpus`, a list of `Document` or a tuple (X, y). Tags of public notes may differ from the tags of
-        y; tags with equal names are treated as equal. A fitted representer with equal vectors and networks starts the
-        training with its own weights. In a search, put the fitted representer into scikit-learn's FrozenEstimator,
-        since a search clones its parameters. With None, the training uses X alone.
+        notes and from short texts of the training of "starter-en". Shipped weights exist for the word vectors
+        "glove-6b-50d" and the default network. For other vectors or networks, "auto" is equal to None. "generated"
+        learns from generated notes in `fit`, which takes minutes. Public notes are a `Corpus`, a list of `Document` or
+        a tuple (X, y). Tags of public notes may differ from the tags of y; tags with equal names are treated as equal.
+        A fitted representer with equal vectors and networks starts the training with its own weights. In a search, put
+        the fitted representer into scikit-learn's FrozenEstimator, since a search clones its parameters. With None, the
+        training uses X alone.
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
