@@ -16,6 +16,7 @@ from ..files import wrong_encoding
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
 from .joined_rows import holds_rows, names_columns
+from .left_out_texts import of_cell, of_row
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 # A quote that is never closed would take the rest of the file into one cell.
@@ -167,12 +168,11 @@ class DelimitedTable:
         copied = [at for at in range(width) if at not in texts]
         n_blank, self._n_blank = self._n_blank, 0
         for number, row in enumerate(rows, start=before + 1):
-            if len(row) != width:
-                reason = f"The row has {len(row)} cells and the header {width}." if row else _CUT
+            if (reason := self._reason(row, width, copied)) is not None:
                 problems.append((place_of(number), reason))
-                continue
-            if any(holds_rows(row[at], at, width, self.delimiter) for at in copied):
-                problems.append((place_of(number), _SWALLOWED))
+                # Another row can repeat the text, as the note before.
+                for name in self.columns.texts:
+                    self._copies.add(name, self._left_out(row, places[name], width))
                 continue
             named, others = {name: row[at] for name, at in places.items()}, [row[at] for at in copied]
             cells += self.columns.cells(named, number, others, str(self.path), self._copies)
@@ -187,6 +187,20 @@ class DelimitedTable:
             return _written(changed.values(), form)
 
         return TableChunk(_digest(rows), cells, problems, render, n_blank=n_blank)
+
+    def _reason(self, row: list[str], width: int, copied: list[int]) -> str | None:
+        """Reason why a row is left out; None for a row that is written."""
+        if len(row) != width:
+            return f"The row has {len(row)} cells and the header {width}." if row else _CUT
+        return _SWALLOWED if any(holds_rows(row[at], at, width, self.delimiter) for at in copied) else None
+
+    def _left_out(self, row: list[str], text_at: int, width: int) -> list[str]:
+        """Texts that a row that is left out can hold in a column."""
+        found = of_row(row, text_at, width, self.delimiter)
+        for at, cell in enumerate(row if len(row) == width else ()):
+            if holds_rows(cell, at, width, self.delimiter):
+                found += of_cell(cell, at, text_at, self.delimiter)
+        return found
 
 
 def _begins_a_quote(cell: str) -> bool:

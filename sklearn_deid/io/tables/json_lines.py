@@ -17,6 +17,7 @@ from ..strict_json import parse_json
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
 from .json_text import JsonPlace, find_member, replace_values
+from .left_out_texts import of_line
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 _NOT_WRITTEN = (
@@ -190,6 +191,7 @@ class JsonLinesTable:
                 problems.append((place_of(number), problem))
         unread = self._unread()
         problems += [(place_of(number), _UNREAD) for number in unread]
+        self._add_left_out(lines, before, unread)
         self._check_copies(parsed.keys() - unread)
         kept = [found for number, found in parsed.items() if number not in unread]
         cells = [field.cell for _, fields in kept for field in fields]
@@ -207,6 +209,21 @@ class JsonLinesTable:
             ],
             n_without=self._n_without,
         )
+
+    def _add_left_out(self, lines: list[bytes], before: int, unread: Container[int]) -> None:
+        """Add the texts of lines that are no valid objects, or that have their text under another key."""
+        names = (*self.columns.texts, *self.columns.optional)
+        for number, line in enumerate(lines, start=before + 1) if names else ():
+            if number not in self._contents:
+                text = self._decoded(line)
+                # A line in another encoding than the others was written by a program that knew this one.
+                text = line.decode("cp1252", "replace") if text is None else text
+                for name in names:
+                    self._copies.add(name, of_line(text, name))
+        for number, name, content in self._lacking:
+            if number in unread:
+                known = self._known_keys[name]
+                self._copies.add(name, (value for key, value in content.items() if key not in known))
 
     def _check_copies(self, kept: Container[int]) -> None:
         """Compare what is copied from the lines that are written with the texts of all lines, also of those that are
@@ -234,11 +251,7 @@ class JsonLinesTable:
 
     def _content(self, line: bytes, number: int) -> tuple[str, dict[str, Any]]:
         """Text and object of a line; a blank line has an empty object."""
-        place = SourceLocation(str(self.path))
-        try:
-            text = line.decode(self.encoding)
-        except UnicodeError:
-            text = None
+        place, text = SourceLocation(str(self.path)), self._decoded(line)
         if text is None:
             raise place.error(f"The line is not in the encoding {self.encoding}.")
         if not text.strip():
@@ -247,6 +260,12 @@ class JsonLinesTable:
         if not isinstance(content, dict):
             raise place.error("The line is no JSON object.")
         return text, content
+
+    def _decoded(self, line: bytes) -> str | None:
+        try:
+            return line.decode(self.encoding)
+        except UnicodeError:
+            return None
 
 
 def _render(parsed: Sequence[tuple[str, list[TextField]]], texts: Sequence[str | None]) -> bytes:
