@@ -85,6 +85,8 @@ _BETWEEN_SINGLES = re.compile(rf"(?<=(?<!\S)[!-~{_LETTERS}]) (?=[!-~{_LETTERS}](
 _FEWEST_SINGLES, _SHARE_OF_SINGLES = 40, 0.6
 _ONE_SPACE = re.compile(r"(?<=\S) (?=\S)")
 _FEWEST_LETTERS, _FEWEST_DIGITS = 4, 7
+# No-break spaces, and spaces of other widths.
+_BLANKS = str.maketrans(dict.fromkeys("\u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))), " "))
 # Names that are spelled with one sign between all letters, such as "S-M-I-T-H, A-N-N". Commas are signs of lists.
 _SPELLED = re.compile(
     rf"(?<![{_LETTERS}0-9])[{_LETTERS}](?P<sign>[-.*/\u00b7]| - )[{_LETTERS}](?:(?P=sign)[{_LETTERS}])+"
@@ -312,6 +314,8 @@ def _unmarked(marked: str) -> str:
 
 
 def _spaces_between_letters(text: str) -> list[Edit]:
+    # Spacing that a program has set, and UTF-16 whose NULs became blanks.
+    text = text if text.isascii() else text.translate(_BLANKS)
     runs = list(_SPACED.finditer(text))
     if runs and (n := len(_SINGLE.findall(text))) >= _FEWEST_SINGLES:
         if n >= _SHARE_OF_SINGLES * sum(map(len, text.split())):

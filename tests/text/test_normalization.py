@@ -112,6 +112,20 @@ def test_a_soft_hyphen_at_the_end_of_a_line_joins_no_two_lines():
     assert reading.text == "Mr. Alder\nMRN 7"
 
 
+BLANKS = ["\u00a0", "\u2002", "\u2009", "\u202f", "\u205f", "\u3000"]
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+def test_letters_with_other_blanks_between(blank):
+    """UTF-16 whose NULs became no-break spaces was read letter by letter, and all PHI stayed."""
+    text = f"{PLAIN}\n\nMs. Birch (985) 555-0117\nNo pain."
+    for written in (blank.join(text), blank.join(text.replace(" ", blank)), text.encode("utf-16-be").decode("latin-1")):
+        reading = normalize(written.replace("\0", blank))
+        assert [line.split() for line in reading.text.split("\n")] == [line.split() for line in text.split("\n")]
+    name = f"Seen by Dr. {blank.join('Alder')} and Dr. Birch at 5{blank}%, 10{blank}000 and a{blank}b."
+    assert normalize(name).text == f"Seen by Dr. Alder and Dr. Birch at 5{blank}%, 10{blank}000 and a{blank}b."
+
+
 def test_letters_with_spaces_between():
     written = "M r .  J o h n   A l d e r ,  t e l  5 5 5 - 0 1 4 2"
     reading = normalize(written)
