@@ -17,6 +17,7 @@ from .columns import Columns
 from .compression import open_decompressed, write_compressed
 from .joined_rows import holds_rows, names_columns
 from .left_out_texts import of_cell, of_row
+from .number_columns import NumberColumns
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 # A quote that is never closed would take the rest of the file into one cell.
@@ -28,6 +29,14 @@ _SWALLOWED = (
     "A cell that would be copied has lines like rows of the table: a quote may not be closed. If it is a text, name "
     "its column by --text-column, too."
 )
+_REST = (
+    "A cell of a column of numbers has a word: the row may be the rest of a text with a line break and without quotes."
+)
+_WITHOUT_QUOTES = (
+    "{:,} of {:,} rows have fewer cells than the header. The texts seem to have line breaks without quotes, so that "
+    "lines of a text would be copied as rows. Write the table with quotes."
+)
+_MANY_SHORT, _SHARE_SHORT = 20, 0.1
 
 
 class _Form(NamedTuple):
@@ -61,10 +70,12 @@ class DelimitedTable:
         self.delimiter, self.encoding = delimiter, encoding or "utf-8-sig"
         self._n_blank = 0
         self._copies = RowCopies()
+        self._numbers = NumberColumns(())
+        self._n_short = 0
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the header as a chunk without cells, and then the rows."""
-        self._n_blank, self._copies = 0, RowCopies()
+        self._n_blank, self._n_short, self._copies = 0, 0, RowCopies()
         with open_decompressed(self.path) as binary:
             text = io.TextIOWrapper(binary, encoding=self.encoding, newline="")
             first = self._next(text) or ""
@@ -73,6 +84,7 @@ class DelimitedTable:
             header = next(rows, [])
             self.columns = self.columns.of(header)
             places = self.columns.places(header, str(self.path))
+            self._numbers = NumberColumns({*range(len(header))} - {places[name] for name in self.columns.texts})
             yield TableChunk(_digest([header]), [], [], lambda texts: _written([header], form))
             number = 0
             # Blank lines behind the last row are in a chunk of their own.
@@ -167,6 +179,8 @@ class DelimitedTable:
         texts = {places[name] for name in self.columns.texts}
         copied = [at for at in range(width) if at not in texts]
         n_blank, self._n_blank = self._n_blank, 0
+        self._check_short(rows, width, before)
+        self._numbers.add(row for row in rows if len(row) == width)
         for number, row in enumerate(rows, start=before + 1):
             if (reason := self._reason(row, width, copied)) is not None:
                 problems.append((place_of(number), reason))
@@ -186,13 +200,23 @@ class DelimitedTable:
                 changed[cell.row][places[cell.column]] = text or ""
             return _written(changed.values(), form)
 
-        return TableChunk(_digest(rows), cells, problems, render, n_blank=n_blank)
+        # The same rows are judged otherwise behind other rows.
+        rests = [[place] for place, reason in problems if reason == _REST]
+        return TableChunk(_digest([*rows, *rests]), cells, problems, render, n_blank=n_blank)
+
+    def _check_short(self, rows: list[list[str]], width: int, before: int) -> None:
+        self._n_short += sum(0 < len(row) < width for row in rows)
+        n_rows = before + len(rows)
+        if self._n_short >= _MANY_SHORT and self._n_short > _SHARE_SHORT * n_rows:
+            raise SourceLocation(str(self.path)).error(_WITHOUT_QUOTES.format(self._n_short, n_rows))
 
     def _reason(self, row: list[str], width: int, copied: list[int]) -> str | None:
         """Reason why a row is left out; None for a row that is written."""
         if len(row) != width:
             return f"The row has {len(row)} cells and the header {width}." if row else _CUT
-        return _SWALLOWED if any(holds_rows(row[at], at, width, self.delimiter) for at in copied) else None
+        if any(holds_rows(row[at], at, width, self.delimiter) for at in copied):
+            return _SWALLOWED
+        return _REST if self._numbers.has_word(row) else None
 
     def _left_out(self, row: list[str], text_at: int, width: int) -> list[str]:
         """Texts that a row that is left out can hold in a column."""
