@@ -23,6 +23,8 @@ _IN_SPAN = re.compile(
     rf"(?<![^\W_])[^\W_](?P<sign>[ ]{{0,3}}(?!\.){_SIGN}{{1,2}}[ ]{{0,3}}|[ ]?(?:\t|\r?\n)[ ]?)"
     r"(?:[^\n\r]?(?P=sign))+[^\W_](?![^\W_])"
 )
+# Words with a space of any width after each letter.
+_SPACED_IN_SPAN = re.compile(r"(?<!\S)(?:[^\W_][^\S\r\n]{1,3}){4,}[^\W_](?!\S)")
 _BARS = ("|", "\u00a6", "\u2502", "\u2503", "")
 # Lines of at most one character.
 _COLUMN = re.compile(r"(?<![^\r\n])[^\s][ \t]?(?:\r?\n[ \t]?[^\s]?[ \t]?(?=[\r\n]|\Z)){7,}")
@@ -108,13 +110,17 @@ def letters_in_lines(text: str) -> list[Edit]:
 
 
 def is_in_cells(span_text: str) -> bool:
-    r"""Whether a span has the same sign after each of at least five letters, or a bar, tab or line end after three.
+    r"""Whether a span has the same sign or spaces after each of at least five letters, or a bar, tab or line end after
+    three.
 
     Examples
     --------
-    >>> [is_in_cells(text) for text in ("A|n|n", "A\nn\nn", "U.C.S.F.", "Ann", "1/2/3")]
-    [True, True, False, False, False]
+    >>> [is_in_cells(text) for text in ("A|n|n", "A\nn\nn", "A l d e r", "U.C.S.F.", "Ann", "1/2/3", "J R R Roe")]
+    [True, True, True, False, False, False, False]
     """
+    spaced = _SPACED_IN_SPAN.search(span_text)
+    if spaced is not None and sum(map(str.isalpha, spaced[0])) >= _FEWEST_IN_SPAN:
+        return True
     found = _IN_SPAN.search(span_text)
     fewest = _FEWEST_IN_BARS if found is not None and found["sign"].strip() in _BARS else _FEWEST_IN_SPAN
     return found is not None and sum(map(str.isalpha, found[0])) >= fewest

@@ -223,7 +223,7 @@ def test_spelled_names_reveal_no_repeated_letters(label, name):
     assert not any("[" in one for one in rewritten("en", *others))
 
 
-@pytest.mark.parametrize("sign", ["|", " | ", "\t", "\n", ",", "*"])
+@pytest.mark.parametrize("sign", ["|", " | ", "\t", "\n", ",", "*", " ", "\u00a0", "\u2009"])
 def test_surrogates_of_letters_in_cells_are_no_cipher(sign):
     """Each letter had a surrogate, equal letters the same one, and an age over 89 stayed."""
     for label, text in (("HOSPITAL", "Mercy Mercy"), ("STREET", "Elm Row"), ("PATIENT", "QUEWWICK"), ("AGE", "94")):
