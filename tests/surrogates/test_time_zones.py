@@ -10,7 +10,8 @@ from sklearn_deid.surrogates.time_zones import with_time_zones, without_summer_t
 ZONES = """3/4/2019 14:30 [EDT]. Seen|3/4/2019 2:30 PM [EST]|signed at 14:30 ([EDT])|3/4/2019 1432 [PDT]|at 2 PM [CDT]
 2019-03-04T14:30:00[-05:00]|Mon, 4 Mar 2019 14:30:00 [-0400]|2019-03-04T14:30[+02:00]|4.3.2019 14:30 [+0200]
 20190304T143000[-0500]|14:30 ([UTC+2])|14:30 [GMT-4]|2:30 pm [edt]|10:22 [CEST]|14.30 Uhr [MESZ]
-14:30 [Eastern Daylight Time]|10:22 [British Summer Time]|3/4/2019 09:00 [MDT]"""
+14:30 [Eastern Daylight Time]|10:22 [British Summer Time]|3/4/2019 09:00 [MDT]
+14:30[EDT]|3/4/2019 1432[PDT]|T14:30:00[CEST]|14:30[MESZ]|3/4/2019 14.30 [+02:00]|14h30[+0100]"""
 NONE = """open 08:00-09:00|08:00:00-11:00|3/4/2019 09:00 MDT meeting|06:00 AST 45|HAP at 14:30|BP 120 EDT
 call 617-555-0148|Discussed at MDT.|14:30 WEST wing|2019-03-04T14:30:00Z|on time"""
 
@@ -32,6 +33,20 @@ def test_zones_behind_times_are_found(text):
 @pytest.mark.parametrize("text", cases(NONE))
 def test_other_words_and_times_are_no_zones(text):
     assert zone_places(text) == []
+
+
+def test_all_zones_are_found_directly_behind_a_time_and_behind_a_blank():
+    """The quick look for zones found no name directly behind a digit."""
+    times = ("14:30", "1432", "14:30:05", "14:30:05.123", "2019-03-04T14:30:00", "14h30", "14.30")
+    zones = ("EDT", "CST", "PDT", "AKDT", "NZDT", "CEST", "MESZ", "OEZ", "UTC-5", "Eastern Daylight Time", "+0530")
+    texts = [f"{time}{blank}{zone}" for time in times for blank in ("", " ") for zone in zones]
+    assert [text for text in texts if not zone_places(text)] == []
+
+
+def test_a_zone_without_a_blank_is_replaced_inside_and_outside_of_the_span():
+    for end in (8, 17):
+        note = Document("n", "3/4/2019 14:30EDT", (Span(0, end, "DATE"),), "p")
+        assert SurrogateEngine(key=bytes(32), locale="en").rewrite(note).text.endswith(" 14:30EST")
 
 
 def test_every_zone_of_the_summer_becomes_that_of_the_winter():
