@@ -80,11 +80,8 @@ class InstitutionSurrogates:
             return self.department(text)
         if is_code(text):
             return random_of_form(text, self._chance.again("institution code", text))
-        heads = _heads(self._words, "hospitals", "institutions") | self._words.bare("institution abbreviations")
-        wards: frozenset[str] = frozenset()
-        if kind == INSTITUTION:
-            wards = self._words.bare("wards")
-            heads |= ward_words(self._words) - wards
+        wards = self._words.bare("wards") if kind == INSTITUTION else frozenset()
+        heads = _public_heads(self._words, kind)
         parts = _PARTS.findall(self._names.with_elided(text))
         # If a longer word is in capitals, a short word in capitals is no code.
         may_be_code = not any(part.isupper() and len(part) > LONGEST_CODE for part in parts)
@@ -238,6 +235,13 @@ def _heads(words: LocaleWords, *blocks: str) -> frozenset[str]:
     forms = (form for block in blocks for form in words.block(block))
     # Not the "s" of Children's: the letter of "Ward S" is replaced.
     return frozenset(fold(word) for form in forms for word in _WORDS.findall(form) if len(word) > 1)
+
+
+@cache
+def _public_heads(words: LocaleWords, kind: str) -> frozenset[str]:
+    """Folded public words of names of institutions; those of hospitals also have words of departments."""
+    heads = _heads(words, "hospitals", "institutions") | words.bare("institution abbreviations")
+    return heads | (ward_words(words) - words.bare("wards")) if kind == INSTITUTION else heads
 
 
 def _is_numbered(parts: list[str], i: int, wards: frozenset[str]) -> bool:

@@ -161,7 +161,7 @@ class PatientSurrogates:
         if not any(map(str.isalnum, mention.text)):
             return None
         # Accents and vowel signs with a code point of their own would stay: the rules replace letters and digits.
-        if any(category(sign).startswith("M") for sign in mention.text):
+        if not mention.text.isascii() and any(category(sign).startswith("M") for sign in mention.text):
             return None
         # A surrogate for each letter would reveal the number of the letters, and which of them are equal.
         return None if is_in_cells(mention.text) else self._rules[mention.kind](mention)

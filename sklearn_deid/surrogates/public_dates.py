@@ -74,7 +74,8 @@ def is_public_date(text: str, start: int, end: int) -> bool:
     """
     written = text[start:end]
     before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
-    if _FORM.search(before) is not None:
+    # The last sign first: a search at each place takes ten times as long.
+    if before.rstrip()[-1:] in (".", ":", "(") and _FORM.search(before) is not None:
         return True
     if _COUNT.fullmatch(written) and _COUNTED.match(behind):
         return True
