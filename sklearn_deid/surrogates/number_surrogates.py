@@ -18,6 +18,13 @@ SHORT = 3
 ROMAN = re.compile(r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})")
 NUMERALS = ("I", "II", "III", "IV")
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+# Hardware addresses (00:1A:2B:3C:4D:5E, 001a.2b3c.4d5e) and UUIDs.
+_HEX_LETTERS = "ABCDEF"
+_HEXADECIMAL = re.compile(
+    r"[\da-f]{2}(?:([:-])[\da-f]{2})(?:\1[\da-f]{2}){4}(?:(?:\1[\da-f]{2}){2})?|(?:[\da-f]{4}\.){2}[\da-f]{4}"
+    r"|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}",
+    re.IGNORECASE,
+)
 _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
 _NIE = re.compile(r"[A-Z]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
 # Extension behind at least seven digits, as in "617-555-0123 x45".
@@ -77,7 +84,9 @@ class NumberSurrogates:
         if start:
             return f"{text[:start]}{self.identifier(text[start:])}"
         chance = self._chance.of("identifier", _bare(text))
-        drawn = _with_equal_groups(text, random_of_form(text, chance))
+        drawn = _with_equal_groups(
+            text, random_of_form(text, chance, _HEX_LETTERS if is_hexadecimal(text) else _CAPITALS)
+        )
         if self._locale == "en" and _SSN.fullmatch(text):
             # Areas that are never issued.
             area = chance.pick(("000", "666", str(chance.number(900, 999))))
@@ -265,7 +274,18 @@ def _public_words(locale: str) -> frozenset[str]:
     return frozenset(map(fold, word_list("identifiers", locale)))
 
 
-def random_of_form(text: str, chance: Chance) -> str:
+def is_hexadecimal(text: str) -> bool:
+    """Whether an identifier is a hardware address or a UUID, whose letters are from A to F.
+
+    Examples
+    --------
+    >>> is_hexadecimal("00:1A:2B:3C:4D:5E"), is_hexadecimal("AB-12")
+    (True, False)
+    """
+    return _HEXADECIMAL.fullmatch(text) is not None
+
+
+def random_of_form(text: str, chance: Chance, letters: str = _CAPITALS) -> str:
     """Random digits for digits and random letters for letters; the first digit of a number is not 0.
 
     Examples
@@ -281,7 +301,7 @@ def random_of_form(text: str, chance: Chance) -> str:
             out.append(str(chance.number(1 if is_first else 0, 9)))
             is_first = False
         elif (sign.isalpha() and sign not in "\u00ba\u00aa") or category(sign).startswith("M"):
-            letter = chance.pick(_CAPITALS)
+            letter = chance.pick(letters)
             out.append(letter.lower() if sign.islower() or not sign.isalpha() else letter)
         else:
             out.append(sign)

@@ -14,7 +14,16 @@ from .locale_words import LocaleWords, locale_words
 from .name_parsing import whole_name, with_signs_apart
 from .name_particles import east_asian_words, is_short_particle
 from .net_surrogates import HOSTS
-from .number_surrogates import ROMAN, SHORT, code_length, end_of_words, may_stay, mobile_kind, national_digits
+from .number_surrogates import (
+    ROMAN,
+    SHORT,
+    code_length,
+    end_of_words,
+    is_hexadecimal,
+    may_stay,
+    mobile_kind,
+    national_digits,
+)
 from .own_names import without_legal_form
 from .patient_surrogates import NAMES, PLACES
 from .place_parts import HOSPITAL, KEPT, POSTCODE, STREET, SUFFIXED, TOWN, is_whole_address, place_parts
@@ -86,7 +95,8 @@ def written_form(
         return text
     if kind == "identifier":
         start = end_of_words(text, words.locale)
-        return text[:start] + "".join(map(_sign, _with_repeats(text[start:])))
+        is_hex = is_hexadecimal(text[start:])
+        return text[:start] + "".join(map(_sign, _with_repeats(text[start:]))) + (" hexadecimal" if is_hex else "")
     if kind == "phone":
         return _phone(text, words.locale)
     is_ward_alone = kind == HOSPITAL and is_ward(text, words)

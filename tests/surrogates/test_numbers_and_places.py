@@ -621,3 +621,14 @@ def test_numbered_roads_keep_their_type(street, pattern):
     """Rural route 3 became LINCOLN 4."""
     drawn = {PlaceSurrogates(chance(str(i)), locale_words("en"), frozenset()).street(street) for i in range(40)}
     assert all(re.fullmatch(pattern, new) for new in drawn) and len(drawn) > 3
+
+
+@pytest.mark.parametrize(
+    "address", ["00:1A:2B:3C:4D:5E", "001a.2b3c.4d5e", "1a-2b-3c-4d-5e-6f", "550e8400-e29b-41d4-a716-446655440000"]
+)
+def test_hardware_addresses_and_uuids_have_letters_up_to_f(address):
+    """Other letters, as in "68:9B:3J", showed that the number is a surrogate."""
+    for seed in range(20):
+        drawn = NumberSurrogates(PatientChance(bytes([seed]) * 32, "p"), "en", "invalid").identifier(address)
+        assert re.fullmatch(r"[\da-fA-F:.-]+", drawn) and drawn != address
+    assert written_form(address, "DEVICE", "en").endswith("hexadecimal")
