@@ -96,6 +96,19 @@ def test_loss_of_2000_notes_with_public_notes_first():
     assert text in prose("private_representation.md")
 
 
+def test_recipients_of_spanish_notes():
+    runs = figures("private_meddocan_recipients")["results"]
+    for raw, run, start in ((*runs[:2], "random weights"), (*runs[2:], "raw cases")):
+        strict = [100 * run[f"{who}_strict_f1"] for who in ("recipient", "provider")]
+        without = 100 * raw["shared_strict_f1"]
+        cells = [f"{without:.1f}", f"{strict[0]:.1f}", f"**{without - strict[0]:.1f}**", f"{strict[1]:.1f}"]
+        page = (ROOT / "docs" / "private_representation.md").read_text(encoding="utf-8").split("### Spanish notes")[1]
+        assert " | ".join(cells) in page
+        kinds = ("NAME", "ID", "AGE", "CONTACT", "DATE", "LOCATION", "OTHER")
+        of = [" | ".join(f"{100 * one['scores']['strict_by'][kind]:.1f}" for kind in kinds) for one in (raw, run)]
+        assert f"| {start} | without noise | {of[0]} |\n| | recipient | {of[1]} |" in page
+
+
 def percent(value, digits=1):
     """A proportion in percent; no accuracy below 1 is shown as 100."""
     shown = f"{100 * value:.{digits}f}"
