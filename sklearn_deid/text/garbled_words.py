@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .rotated_pages import is_rotated
+
 # Frequent words of several languages, written from right to left. None of them is a word itself.
 _REVERSED = (
     *("eht", "htiw", "rof", "morf", "taht", "erew", "tneitap", "euq", "arap", "lled", "alled", "etneicap"),
@@ -38,6 +40,8 @@ def garbled_reason(text: str) -> str | None:
         return "The letters of the note's words are in reverse order, as in text of a mirrored page."
     if _is_joined(text):
         return "The note has hardly any spaces between its words."
+    if is_rotated(text):
+        return "The letters of the note are in no order, as in text of a page that was turned by 90 degrees."
     return "The words of the note are broken by spaces." if _is_broken(text) else None
 
 

@@ -123,7 +123,7 @@ def unreadable_reason(text: str) -> str | None:
         None for ordinary text. A sentence that contains no text of the note, if the note is unreadable. The note holds
         NULs, control characters, invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF,
         XML, quoted-printable, base64, uuencoded, hexadecimal or text of a web form, or holds signs in place of spaces.
-        Or its words are reversed, without spaces between them, or broken by spaces.
+        Or its words are reversed, without spaces between them, or broken by spaces, or its letters are in no order.
 
     Examples
     --------
