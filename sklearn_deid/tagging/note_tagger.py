@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
@@ -14,12 +14,13 @@ from sklearn.pipeline import Pipeline
 
 from ..exceptions import DeidError, SequenceError
 from ..sequences import TokenSequences, TokenVectors, check_tags
-from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
+from ..text import Segmentation, Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .dates_over_lines import with_dates_over_lines
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import CutNotes, cut_notes
 from .parts_of_years import with_parts_of_years
 from .proven_rules import ProvenRules
+from .rearranged_notes import rearranged, with_spans_of
 from .safe_harbor import asked_spans
 from .second_reading import FlatTags, with_labelled_values
 from .tagger_failure import TaggerFailure
@@ -153,6 +154,16 @@ class NoteTagger:
 
     def _spans(self, texts: list[str], patients: list[int] | None = None) -> list[tuple[Span, ...] | UnlikeNote]:
         """Tag the sentences of all notes at once and return the spans of each note."""
+        further = [(n, reading) for n, text in enumerate(texts) if (reading := rearranged(text)) is not None]
+        owners = None if patients is None else [*patients, *(patients[n] for n, _ in further)]
+        found = self._read([*texts, *(reading.text for _, reading in further)], owners)
+        for (n, reading), more in zip(further, found[len(texts) :], strict=True):
+            first = found[n]
+            spans = tuple(with_spans_of(_spans_of(first), _spans_of(more), reading, texts[n]))
+            found[n] = replace(first, spans=spans) if isinstance(first, UnlikeNote) else spans
+        return found[: len(texts)]
+
+    def _read(self, texts: list[str], patients: list[int] | None) -> list[tuple[Span, ...] | UnlikeNote]:
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
         notes = cut_notes(texts, self.segmenter, patients)
         tags, confidences = self.read(notes)
@@ -160,32 +171,35 @@ class NoteTagger:
         position = 0
         for text, cut in zip(texts, notes.segmented, strict=True):
             stop = position + len(cut.tokens.starts)
-            _, starts, ends = cut.tokens
             sure = None if confidences is None else confidences[position:stop]
-            found = tags_to_spans(
-                tags[position:stop],
-                starts,
-                ends,
-                confidences=sure,
-                category_of=self.categories.get,
-                sentences=cut.sentences,
-            )
-            joined = joined_at_borders(found, starts, ends, cut.sentences, self.borders)
-            joined = with_dates_over_lines(joined, text)
-            if self.rules is not None:
-                joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
-            joined = with_parts_of_years(joined, text)
-            # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.
-            joined = [span for span in joined if not _is_signs(text[span.start : span.end])]
-            asked = asked_spans(joined, text, self.labels)
-            n_tagged = stop - position - tags[position:stop].count("O")
-            problem = None
-            if self.likeness is not None:
-                problem = self.likeness.problem(measure(cut, n_tagged, text))
-                problem = problem or self.likeness.language_problem(cut.tokens.texts)
-            spans.append(asked if problem is None else UnlikeNote(asked, problem))
+            spans.append(self._of_note(text, cut, tags[position:stop], sure))
             position = stop
         return spans
+
+    def _of_note(
+        self, text: str, cut: Segmentation, tags: list[str], sure: list[float] | None
+    ) -> tuple[Span, ...] | UnlikeNote:
+        _, starts, ends = cut.tokens
+        found = tags_to_spans(
+            tags, starts, ends, confidences=sure, category_of=self.categories.get, sentences=cut.sentences
+        )
+        joined = joined_at_borders(found, starts, ends, cut.sentences, self.borders)
+        joined = with_dates_over_lines(joined, text)
+        if self.rules is not None:
+            joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
+        joined = with_parts_of_years(joined, text)
+        # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.
+        joined = [span for span in joined if not _is_signs(text[span.start : span.end])]
+        asked = asked_spans(joined, text, self.labels)
+        problem = None
+        if self.likeness is not None:
+            problem = self.likeness.problem(measure(cut, len(tags) - tags.count("O"), text))
+            problem = problem or self.likeness.language_problem(cut.tokens.texts)
+        return asked if problem is None else UnlikeNote(asked, problem)
+
+
+def _spans_of(found: tuple[Span, ...] | UnlikeNote) -> tuple[Span, ...]:
+    return found.spans if isinstance(found, UnlikeNote) else found
 
 
 def _is_signs(text: str) -> bool:
