@@ -11,7 +11,9 @@ from .rearranged_text import RearrangedText
 
 _LINE = re.compile(r"[^\r\n]+")
 _GUTTER = re.compile(r"(?<=[^ \t])(?:[ ]{2,}|[ ]*[\t|\u2502][ ]*)(?=[^ \t|\u2502])")
+_WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = "\t|\u2502"
+_FEWEST_WORDS = 2  # in the mean of the lines
 _FEWEST_LINES, _SHARE_OF_LINES, _SHARE_OF_GAPS, _BROKEN_SHARE = 6, 0.5, 0.3, 0.05
 
 #: Half-open offsets of a passage.
@@ -88,9 +90,11 @@ def _rows_of_places(text: str, lines: list[Passage]) -> list[_Row]:
 
 
 def _is_running_text(parts: list[str]) -> bool:
-    """Whether lines break off inside a sentence."""
+    """Whether lines have several words, unlike cells, and some lines break off inside a sentence."""
+    n_words = sum(len(_WORD.findall(line)) for line in parts)
     broken = sum(line[-1] not in ".:;!?" and after[0].islower() for line, after in pairwise(parts))
-    return len(parts) >= _FEWEST_LINES and broken >= _BROKEN_SHARE * (len(parts) - 1)
+    has_words = len(parts) >= _FEWEST_LINES and n_words >= _FEWEST_WORDS * len(parts)
+    return has_words and broken >= _BROKEN_SHARE * (len(parts) - 1)
 
 
 def _passages(rows: list[_Row]) -> list[Passage]:

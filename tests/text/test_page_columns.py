@@ -48,6 +48,8 @@ def test_a_line_over_both_columns_is_read_before_them():
         "She was seen. Her mother\nwas with her. She spoke to\nthe nurse on  our ward for\n" * 9,
         "a\tb\tc\n" * 9,
         "pain  cough\n" * 5,
+        # In this table, one of twelve rows begins with a small letter, and starter-en hid "54" and "Cheyne-Stokes".
+        f"{'':16}before  after\n" + f"Index           58      4\n{'  on the back':16}71      none\n" * 4,
     ],
 )
 def test_tables_and_lists_are_read_by_lines(text):
