@@ -90,8 +90,9 @@ def alternation(kinds: str, shortest: int) -> tuple[float, int]:
 
     Examples
     --------
-    >>> alternation("cvcvc vcvc", 4)
-    (2.64..., 7)
+    >>> z, n_pairs = alternation("cvcvc vcvc", 4)
+    >>> round(z, 2), n_pairs
+    (2.68, 7)
     """
     words = [word for word in kinds.split() if len(word) >= shortest]
     joined, n_letters = " ".join(words), sum(map(len, words))
