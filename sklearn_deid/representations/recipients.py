@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
 from ..sequences import TokenSequences, check_tags
 from ..tagging import DeidTagger
@@ -55,7 +56,7 @@ def recipient_scores(
     Raises
     ------
     SequenceError
-        If tags do not match their sentences, or if X or X_test contains vectors.
+        If tags do not match their sentences, if y_test has no PHI, or if X or X_test contains vectors.
 
     Examples
     --------
@@ -72,6 +73,8 @@ def recipient_scores(
     tagger = DeidTagger(random_state=random_state) if tagger is None else tagger
     released, others = representer.transform(X), representer.transform(X_test)
     tags = check_tags(y_test, others)  # before the training, which takes minutes
+    if all(tag == "O" for tag in tags.data):
+        raise SequenceError("y_test has no PHI: every F1 would be 0, and the card would state it as measured.")
     taggers = {"provider": representer.tagger_, "recipient": clone(tagger).fit(released, y)}
     predicted = {name: fitted.predict(others) for name, fitted in taggers.items()}
     if original:

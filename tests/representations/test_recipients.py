@@ -58,3 +58,11 @@ def test_wrong_tags_are_refused_before_the_training(halves, representer):
     (X, y), (X_test, y_test) = halves
     with pytest.raises(SequenceError, match="y"):
         recipient_scores(representer, X, y, X_test, y_test[:-1], tagger=None)
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_sentences_without_phi_have_no_scores(halves, representer, n):
+    """The card stated an F1 of 0 %, as if it had been measured."""
+    (X, y), (X_test, _) = halves
+    with pytest.raises(SequenceError, match="no PHI"):
+        recipient_scores(representer, X, y, X_test[:n], [["O"] * len(row) for row in X_test[:n]], tagger=TAGGER)
