@@ -141,8 +141,9 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
         return
     if not overwrite:
         raise BundleError("The folder exists; pass overwrite=True to replace it.", path=str(target))
-    # A folder without a manifest may belong to the user, so it is never deleted.
-    if not (target / _MANIFEST).is_file():
+    # Any other folder may belong to the user, so it is never deleted. The name of the manifest alone is no sign of a
+    # bundle: exports of FHIR servers and data sets have a manifest.json, too.
+    if not all((target / name).is_file() for name in (_MANIFEST, ARRAYS_FILE)):
         raise BundleError(
             "The existing file or folder is not a saved model or representation, and is not replaced.", path=str(target)
         )

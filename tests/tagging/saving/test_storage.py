@@ -146,6 +146,18 @@ def test_existing_things_are_kept(bundle, small, tmp_path):
     check_bundle_target(bundle, overwrite=True)
 
 
+def test_an_export_with_a_manifest_of_its_own_is_kept(tmp_path):
+    """A folder with a manifest.json counted as a saved model, and overwrite=True deleted the notes in it."""
+    export = tmp_path / "export"
+    export.mkdir()
+    (export / MANIFEST).write_text('{"transactionTime": "2026-01-01T00:00:00Z", "output": []}', encoding="utf-8")
+    (export / "DocumentReference.ndjson").write_text("{}", encoding="utf-8")
+    before = snapshot(export)
+    with pytest.raises(BundleError, match="not a saved model or representation"):
+        write_bundle(export, {"class": "Tagger"}, {}, overwrite=True)
+    assert snapshot(export) == before
+
+
 def test_overwriting_replaces_all_of_it(bundle, small):
     (bundle / "old.txt").write_text("", encoding="utf-8")
     save(small, bundle, overwrite=True)
