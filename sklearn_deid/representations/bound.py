@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
@@ -267,6 +267,10 @@ class PrivacyBound:
     has_patients : bool or None
         Whether the patients of the sentences were known. If the patients are unknown, each sentence counts as a patient
         of its own, and the metrics of patients are too small.
+    utility : mapping of str to float or None
+        F1 of a recipient's tagger and of the provider's tagger on the same sentences, under the names of
+        `representations.recipient_scores`. None if no recipient's tagger was trained, as in ``bound_``: its sentences
+        were used in the training of the provider's tagger.
     """
 
     n_pairs: int
@@ -285,6 +289,7 @@ class PrivacyBound:
     coverage: PhiCoverage | None = None
     casing: CasingDisclosure | None = None
     has_patients: bool | None = None
+    utility: Mapping[str, float] | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, for JSON; an estimate becomes ``NAME``, ``NAME_low`` and ``NAME_high``.
@@ -320,7 +325,14 @@ class PrivacyBound:
             ("one random token moved to a random neighbour", replace(pairs, mean_with_casing=beside)),
             ("not covered", self.coverage),
             ("casing", self.casing),
+            ("strict F1 with types on the same sentences", self._f1()),
         ]
+
+    def _f1(self) -> str:
+        if self.utility is None:
+            return "not measured; certify(X, y, recipients_of=...) trains a recipient's tagger"
+        recipient, provider = (self.utility[f"{name}_strict_f1"] for name in ("recipient", "provider"))
+        return f"recipient {recipient:.3f}, provider {provider:.3f}"
 
 
 _PARTS: dict[str, Any] = {

@@ -77,7 +77,8 @@ def privacy_card(
         run.
     utility : mapping of str to number, optional
         F1 of taggers on other patients, between 0 and 1: ``recipient_strict_f1``, ``recipient_token_f1``, and the
-        corresponding names with ``provider`` and ``raw``. With None, the card states that no F1 was measured.
+        corresponding names with ``provider`` and ``raw``. With None, the F1 of the bound are shown
+        (``certify(..., recipients_of=...)``); without any, the card states that no F1 was measured.
 
     Returns
     -------
@@ -107,6 +108,7 @@ def privacy_card(
                 f"The '{argument}' parameter must be a mapping of names to numbers, such as "
                 f"{{'score': report.score}}. Got {type(given).__name__} instead."
             )
+    utility = (bound or {}).get("utility") if utility is None else utility
     every = {"training": training, "bound": bound, "audit": audit, "utility": utility}
     for argument, metrics in every.items():
         check_ranges(metrics, argument)

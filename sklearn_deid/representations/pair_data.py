@@ -111,6 +111,11 @@ class PairData:
         assert self.choices is not None
         return self.choices
 
+    @property
+    def n_movable_sentences(self) -> int:
+        """Number of sentences with a token that may be replaced."""
+        return len(np.unique(np.searchsorted(self.offsets, self.eligible, side="right")))
+
     def take(self, rows: np.ndarray) -> PairData:
         """Return the sentences of these rows, in this order, with the same table; for example a split by patient.
 

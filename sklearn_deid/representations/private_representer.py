@@ -38,6 +38,7 @@ from .private_model import PrivateModel
 from .public_start import check_public, start_from_public
 from .public_tagger import public_tagger, vector_tagger
 from .randomized_casing import RandomizedCasing
+from .recipients import with_recipients
 from .saving import (
     check_unchanged,
     fingerprint_of,
@@ -59,9 +60,6 @@ from .strategies import (
     as_strategy,
     noise_settings,
 )
-
-# Epochs of bounded training with max_epochs="auto": after a start from public notes, and without such a start.
-EPOCHS_FROM_START, EPOCHS_ALONE = 20, 60
 
 
 class PrivateRepresenter(SentenceTransformer):
@@ -425,6 +423,7 @@ class PrivateRepresenter(SentenceTransformer):
         n_releases: int = 1,
         quantile: float = 0.95,
         max_sentences: int | None = 100,
+        recipients_of: tuple[Any, Any] | None = None,
         random_state: Any = None,
     ) -> PrivacyBound:
         """Bound the accuracy of the best attacker over the PHI sentences of X.
@@ -446,13 +445,18 @@ class PrivateRepresenter(SentenceTransformer):
             Number of sentences that are sampled for the attacker who picks token and neighbour. Each sentence has about
             500 counterfactuals. With None, all sentences are compared. With 0, the part on the attacker who picks token
             and neighbour is left out.
+        recipients_of : tuple of sentences and tags, optional
+            Sentences and tags that a recipient gets, usually the sentences of `fit`. The bound then also states the F1
+            of a recipient's tagger, beside the provider's, on X (`representations.recipient_scores`). The training of
+            the recipient's tagger takes about half as long as `fit`.
         random_state : int, RandomState or None, default=None
-            Random seed for drawing the replaced tokens, their new words and the sampled sentences.
+            Random seed for drawing the replaced tokens, their new words and the sampled sentences, and of the
+            recipient's tagger.
 
         Raises
         ------
         SequenceError
-            If no PHI token of X can be replaced.
+            If no PHI token of X can be replaced, or if ``recipients_of`` does not contain sentences and their tags.
         ValueError
             If there is no output noise, or if ``n_releases``, ``quantile`` or ``max_sentences`` is out of range.
         """
@@ -468,7 +472,8 @@ class PrivateRepresenter(SentenceTransformer):
         generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         bound = pairs_bound(self.network_.eval(), batches, generator, n_releases=n_releases, quantile=quantile)
         options = {"n_releases": n_releases, "quantile": quantile, "max_sentences": max_sentences}
-        return self._completed(bound, batches, X, tags, rng, **options)
+        bound = self._completed(bound, batches, X, tags, rng, **options)
+        return with_recipients(bound, self, recipients_of, X, y, random_state=int(rng.integers(2**31)))
 
     def worst_case(self, words: Any = None) -> WorstCase:
         """Compute the exact worst case over words and their N nearest words.
@@ -644,8 +649,7 @@ class PrivateRepresenter(SentenceTransformer):
         n_patients = None if groups is None else len(np.unique(groups))
         held_out: Any = self.validation_fraction
         if held_out == "auto":
-            n_sentences = len(np.unique(np.searchsorted(data.offsets, data.eligible, side="right")))
-            held_out = n_held_out(len(X) if n_patients is None else n_patients, n_sentences)
+            held_out = n_held_out(len(X) if n_patients is None else n_patients, data.n_movable_sentences)
         # Patients are held out, not sentences: the bound is about patients that the network has not seen.
         rows = hold_out_patients(len(X), groups, held_out, int(rng.integers(2**31)))
         run = TrainingRun(
@@ -663,9 +667,7 @@ class PrivateRepresenter(SentenceTransformer):
             self._starts_from_public = start_from_public(self, model, run)
             if isinstance(self.training_, Bounded):
                 warn_of_few_notes(len(data.eligible), self.training_, self._starts_from_public)
-            if self.max_epochs == "auto":
-                n_epochs = EPOCHS_FROM_START if self._starts_from_public else EPOCHS_ALONE
-                run.schedule = run.schedule._replace(max_epochs=n_epochs)
+            run.schedule = run.schedule.with_epochs(self._starts_from_public)
             result = self.training_.train(model, run)
         self.network_ = model.representer.eval()
         width, size = self.n_components + self._n_casing, self.tagger_hidden_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
 from ..sequences import TokenSequences, check_tags
 from ..tagging import DeidTagger
+from .bound import PrivacyBound
 
 
 def recipient_scores(
@@ -83,6 +85,40 @@ def recipient_scores(
     for name, found in predicted.items():
         scores |= _scores(name, tags, check_tags(found, others))
     return scores
+
+
+def with_recipients(
+    bound: PrivacyBound, representer: Any, recipients_of: Any, X: Any, y: Any, *, random_state: int
+) -> PrivacyBound:
+    """Complete a bound on X with the `recipient_scores` on X; without sentences that recipients get, leave it as it is.
+
+    Parameters
+    ----------
+    bound : PrivacyBound
+        Bound on the sentences X.
+    representer : PrivateRepresenter
+        Fitted representer.
+    recipients_of : tuple of sentences and tags, or None
+        Sentences and tags that a recipient gets.
+    X, y
+        Other sentences and their tags.
+    random_state : int
+        Random seed of the recipient's tagger.
+
+    Raises
+    ------
+    SequenceError
+        If ``recipients_of`` does not contain sentences and their tags, or if `recipient_scores` refuses them.
+    """
+    if recipients_of is None:
+        return bound
+    if not isinstance(recipients_of, (tuple, list)) or len(recipients_of) != 2:
+        raise SequenceError(
+            "The 'recipients_of' parameter of certify must be a tuple of sentences and their tags, such as (X, y). Got "
+            f"{type(recipients_of).__name__} instead."
+        )
+    given, tags = recipients_of
+    return replace(bound, utility=recipient_scores(representer, given, tags, X, y, random_state=random_state))
 
 
 def _scores(name: str, y: TokenSequences, predicted: TokenSequences) -> dict[str, float]:

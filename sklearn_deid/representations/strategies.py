@@ -29,6 +29,8 @@ from .private_model import PrivateModel, TrainingLog
 from .randomized_casing import RandomizedCasing
 from .three_part import train_dann, train_three_part
 
+# Epochs with max_epochs="auto": after a start from public notes, and without such a start.
+_EPOCHS_FROM_START, _EPOCHS_ALONE = 20, 60
 # Sentences of a batch of bounded training, and batches of an epoch of fewer sentences.
 _LARGEST_BATCH, _SMALLEST_BATCH, _FEWEST_BATCHES = 128, 8, 20
 
@@ -36,9 +38,14 @@ _LARGEST_BATCH, _SMALLEST_BATCH, _FEWEST_BATCHES = 128, 8, 20
 class Schedule(NamedTuple):
     """Length and learning rates of a training; a rate of None is the default of the strategy."""
 
-    max_epochs: int
+    max_epochs: Any
     lr: float | None = None
     noise_lr: float | None = None
+
+    def with_epochs(self, from_public: bool) -> Schedule:
+        """Replace the number of epochs "auto" by a number, which is lower after a start from public notes."""
+        n_epochs = _EPOCHS_FROM_START if from_public else _EPOCHS_ALONE
+        return self._replace(max_epochs=n_epochs) if self.max_epochs == "auto" else self
 
 
 class TrainingRun:

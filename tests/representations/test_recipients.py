@@ -1,11 +1,14 @@
 """Scores of recipients agree with a count by hand, and stand on the card."""
 
+from dataclasses import replace
+
 import pytest
 
 from sklearn_deid import DeidTagger, save
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.metrics import phi_f1_score
-from sklearn_deid.representations import PrivateRepresenter, recipient_scores
+from sklearn_deid.representations import PrivacyBound, PrivateRepresenter, privacy_card, recipient_scores
+from sklearn_deid.representations.saving import origin_of
 
 from ..tagging.conftest import SMALL, make_sentences
 from .test_private_representer import TINY
@@ -66,3 +69,22 @@ def test_sentences_without_phi_have_no_scores(halves, representer, n):
     (X, y), (X_test, _) = halves
     with pytest.raises(SequenceError, match="no PHI"):
         recipient_scores(representer, X, y, X_test[:n], [["O"] * len(row) for row in X_test[:n]], tagger=TAGGER)
+
+
+def test_a_certificate_states_the_f1_of_a_recipient(halves, monkeypatch):
+    (X, y), (X_test, y_test) = halves
+    monkeypatch.setattr("sklearn_deid.representations.recipients.DeidTagger", lambda random_state: TAGGER)
+    first, again = (PrivateRepresenter(**TINY).fit(X, y) for _ in range(2))  # with a seed, both draw the same noise
+    bound = first.certify(X_test, y_test, recipients_of=(X, y), random_state=3)
+    assert bound.utility == recipient_scores(again, X, y, X_test, y_test, tagger=TAGGER)
+    assert replace(bound, utility=None) == again.certify(X_test, y_test, random_state=3)
+    assert f"recipient {bound.utility['recipient_strict_f1']:.3f}, provider" in repr(bound)
+    assert PrivacyBound.from_dict(bound.to_dict()) == bound
+    card = privacy_card(origin_of(first), training={}, bound=bound.to_dict(), audit=None)
+    assert "recipient trains on one release: strict F1 with types" in card
+
+
+def test_a_bound_without_recipients_says_so(halves, representer):
+    assert "not measured; certify(X, y, recipients_of=...)" in repr(representer.bound_)
+    with pytest.raises(SequenceError, match="recipients_of.*Got str"):
+        representer.certify(*halves[1], recipients_of="X, y", random_state=0)
