@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from .rotated_pages import is_rotated
+from .rotated_pages import FREQUENT, is_rotated
 
 # Frequent words of several languages, written from right to left. None of them is a word itself.
 _REVERSED = (
@@ -23,6 +24,9 @@ _FEWEST_JOINED, _JOINED_SHARE, _MOST_BLANKS = 4, 0.15, 0.02
 # Single consonants behind longer words. "a", "e", "i", "o", "u" and "y" are words in some languages.
 _FRAGMENT = re.compile(r"(?<=[^\W_]{2}\s)[b-df-hj-np-tv-xz](?!\S)")
 _FRAGMENT_SHARE, _FEWEST_FRAGMENTS, _FEWEST_CONSONANTS = 0.025, 6, 5
+# Of the single letters of broken words, every third is a vowel. In notes of abbreviations ("pain r hip x 3 d, s fever,
+# c wife, lantus 20 u q h s"), nearly all are consonants, and two words in a row form no frequent word.
+_VOWEL, _LEAST_VOWELS, _FEWEST_FREQUENT = re.compile(r"(?<=[^\W_]{2}\s)[eio](?!\S)"), 0.1, 2
 _MOST_SINGLE_SHARE = 0.5
 
 
@@ -68,5 +72,8 @@ def _is_broken(text: str) -> bool:
     if len(fragments) < _FEWEST_FRAGMENTS or len(set(fragments)) < _FEWEST_CONSONANTS:
         return False
     words = text.split()
+    n_frequent = sum(before + after in FREQUENT for before, after in pairwise(words))
+    if n_frequent < _FEWEST_FREQUENT and len(_VOWEL.findall(text)) < _LEAST_VOWELS * len(fragments):
+        return False
     n_single = sum(len(word) == 1 for word in words)
     return len(fragments) >= _FRAGMENT_SHARE * len(words) and n_single < _MOST_SINGLE_SHARE * len(words)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from itertools import zip_longest
 
-# Frequent words of several languages, with at least three letters: shorter ones appear in any text by chance.
-_FREQUENT = frozenset(
+#: Frequent words of several languages, with at least three letters: shorter ones appear in any text by chance.
+FREQUENT = frozenset(
     """
     the and with for was were has had her his she not from that this are who
     del los las una que con por para der die das und mit von den ist nicht les des est une pour dans avec sur
@@ -52,7 +52,7 @@ def is_rotated(text: str) -> bool:
     (False, True)
     """
     words = text.lower().split()
-    if sum(map(_FREQUENT.__contains__, words)) > _LEAST_SHARE * len(words):
+    if sum(map(FREQUENT.__contains__, words)) > _LEAST_SHARE * len(words):
         return False
     kinds = text.translate(_KINDS)
     in_long, n_long = alternation(kinds, _LONG_WORD)

@@ -47,6 +47,8 @@ def test_reversed_and_joined_words_of_other_languages():
     [
         "The DNA, the NOC and the ROF of the teh patient with the EHT and RUOP",
         "s p b c q d t w p o m n " + "and then the patient was seen by us again and told that it is well " * 8,
+        # Such notes were withheld as broken.
+        "72 yo m w htn, cad s p pci. cc: sob x 3 d, pain r hip, l leg ok. seen c wife, s fever. lantus 20 u q h s, q d",
         "S p a c e d   l e t t e r s   a r e   r e a d   a s   w o r d s,   b c d f g h j k l m n p q r s t",
         "Gastroenterology\nOtorhinolaryngology\nHypercholesterolemia\nElectroencephalogram\n"
         + "pain\ncough\nrash\n" * 20,
@@ -58,6 +60,12 @@ def test_reversed_and_joined_words_of_other_languages():
 )
 def test_ordinary_words_are_read(text):
     assert garbled_reason(text) is None
+
+
+def test_two_frequent_words_show_that_words_are_broken():
+    text = "The pain x 3 d was seen wit h a mass c rash r arm an d s pain w cough t bid. "
+    assert "broken" in garbled_reason(text)
+    assert garbled_reason(text.replace("an d", "and")) is None
 
 
 @pytest.mark.parametrize("unit", ["eht ", "a", "b ", "abcdefghijklmnopqrst.", "eht", " "])
