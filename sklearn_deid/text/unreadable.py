@@ -16,7 +16,9 @@ import unicodedata
 from collections import Counter
 
 from .garbled_words import garbled_reason
+from .sql_statements import is_sql
 from .tokens import is_latin_1
+from .xml_notes import is_xml
 
 _ENCODING = "Pass encoding='{0}' when you read the file."
 _CONVERT = "Convert the note to plain text first."
@@ -31,20 +33,6 @@ _RTF = re.compile(r"\{\\rtf[0-9]?(?![A-Za-z])")
 # Visible ASCII with the two bytes in the wrong order: U+2000, U+2100, ..., U+7E00.
 _BYTE_SWAPPED = re.compile(f"[{''.join(map(chr, range(0x2000, 0x7E01, 0x100)))}]")
 _BINARY_START = re.compile(r"\s{0,8}(%PDF-|%!PS-Adobe)")
-# Names and addresses stand between elements, or in attributes, and no words around them say what they are.
-_XML_START = re.compile(r"\ufeff?\s{0,8}<\?xml\s(?![^<]{0,200}<(?:!doctype )?html\b)", re.IGNORECASE)
-_CLINICAL_XML = re.compile(
-    r"""<ClinicalDocument\b|\bxmlns(?::\w{1,20})?=["'](?:urn:hl7-org:|https?://hl7\.org/)""", re.IGNORECASE
-)
-# A record of XML without a declaration is an element that HTML does not have.
-_FIRST_TAG, _LAST_TAG = re.compile(r"<([A-Za-z_][\w.:-]*)(?:\s[^<>]*)?>"), re.compile(r"</([A-Za-z_][\w.:-]*)\s*>\Z")
-_FIELD = re.compile(r"<([A-Za-z_][\w.:-]*)(\s[^<>]*)?>(?:([^<>]+)</\1\s*>)?")
-_HTML = frozenset(
-    """a address article b big blockquote body br caption center code dd div dl dt em font footer form h1 h2 h3 h4 h5 h6
-    head header hr html i img input label li link main meta nav ol p pre s section small span strike strong style sub
-    sup table tbody td textarea tfoot th thead title tr tt u ul""".split()
-)
-_FEWEST_FIELDS, _LONGEST_TAG = 2, 200
 _QP_HEADER = re.compile(r"(?im)^content-transfer-encoding:[ \t]{0,8}quoted-printable")
 # A soft line break behind a word (not a row of equal signs), a character of UTF-8 or Latin-1 in hexadecimal digits
 # inside a word, or three encoded characters in a row. "HR=80" and "pH=7.4" are none of these.
@@ -122,8 +110,9 @@ def unreadable_reason(text: str) -> str | None:
     str or None
         None for ordinary text. A sentence that contains no text of the note, if the note is unreadable. The note holds
         NULs, control characters, invisible or reversed text, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF,
-        XML, quoted-printable, base64, uuencoded, hexadecimal or text of a web form, or holds signs in place of spaces.
-        Or its words are reversed, without spaces between them, or broken by spaces, or its letters are in no order.
+        XML, SQL, quoted-printable, base64, uuencoded, hexadecimal or text of a web form, or holds signs in place of
+        spaces. Or its words are reversed, without spaces between them, or broken by spaces, or its letters are in no
+        order.
 
     Examples
     --------
@@ -145,8 +134,10 @@ def unreadable_reason(text: str) -> str | None:
         return f"The note is RTF. {_CONVERT}"
     if _BINARY_START.match(text):
         return f"The note is PDF or PostScript. {_CONVERT}"
-    if "<" in text and (_XML_START.match(text) or _CLINICAL_XML.search(text) or _is_record(text)):
+    if is_xml(text):
         return f"The note is XML, such as a CDA document. {_CONVERT}"
+    if is_sql(text):
+        return "The note is SQL, such as a dump of a database. Load it, and redact its tables."
     if reason := _transfer_encoding(text):
         return reason
     reason = garbled_reason(text)
@@ -168,16 +159,6 @@ def _with_nulls(text: str) -> str:
 def _is_byte_swapped(text: str) -> bool:
     """Whether most characters are ASCII with the two bytes in the wrong order, such as U+4A00 for J."""
     return 2 * len(_BYTE_SWAPPED.findall(text)) > len(text)
-
-
-def _is_record(text: str) -> bool:
-    """Whether a note is an element of XML, or a row of them, with fields in elements or in attributes."""
-    text = text.strip("\ufeff \t\r\n")
-    first, last = _FIRST_TAG.match(text), _LAST_TAG.search(text, max(0, len(text) - _LONGEST_TAG))
-    if first is None or last is None or not _HTML.isdisjoint((first[1].lower(), last[1].lower())):
-        return False
-    values = ((name, f"{attributes} {value}") for name, attributes, value in _FIELD.findall(text))
-    return sum(name.lower() not in _HTML and not value.isspace() for name, value in values) >= _FEWEST_FIELDS
 
 
 def _transfer_encoding(text: str) -> str | None:
