@@ -62,6 +62,9 @@ def with_spans_of(spans: Sequence[Span], further: Sequence[Span], reading: Rearr
             while stop < len(spans) and spans[stop].start < end:
                 stop += 1
             inside = spans[first:stop]
+            # A span without letters, such as letters in circles, stays.
+            if inside and not any(map(str.isalnum, text[start:end])):
+                continue
             if all(one.label == span.label and start <= one.start and one.end <= end for one in inside):
                 replaced.update(range(first, stop))
                 added.append(replace(span, start=start, end=end))

@@ -38,6 +38,15 @@ def test_signs_alone_are_not_added():
     assert merged([(25, 30, "CITY")], [(13, 19, "DOCTOR")]) == [("Alder", "CITY")]
 
 
+def test_a_name_in_circled_letters_stays():
+    """Such letters are no letters of Unicode, so that the span that replaced the first one was left out."""
+    text = "08:00 Seen\n08:03 \u24c7\u24de\u24d4"
+    found = with_spans_of(
+        [Span(17, 20, "DOCTOR")], [Span(5, 8, "DOCTOR")], RearrangedText(text, [(6, 10), (17, 20)]), text
+    )
+    assert found == [Span(17, 20, "DOCTOR")]
+
+
 LINES = ["Seen by Otis", "Alder.", "Call 555-123-", "4567 or 555-765-4321.", "Then home", "on May 3.", "No pain."]
 
 
