@@ -161,7 +161,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         Whether to print a line for each local epoch (1) or nothing (0).
     random_state : int, RandomState or None, default=None
         Random seed of the split, the taggers, the selection, ties and delays. With one torch thread, the result does
-        not depend on ``n_jobs``. With several torch threads, sums are rounded differently.
+        not depend on ``n_jobs``. With several torch threads, sums are rounded differently. With None, the fitted
+        taggers do not keep the seeds that were drawn for the workers.
 
     Attributes
     ----------
@@ -518,6 +519,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             learner.finish()
         self._training, self.history_ = training, training.history
         self.estimators_: list[DeidTagger] = [learner.tagger for learner in learners]
+        if self.random_state is None:
+            # As at real sites: with a drawn seed, a recipient of a saved tagger could repeat the training on guesses of
+            # the notes.
+            for tagger in self.estimators_:
+                tagger.set_params(random_state=None)
         first = self.estimators_[0]
         self.classes_ = first.classes_
         # An earlier fit may have set these attributes, and the new training may not set them again.

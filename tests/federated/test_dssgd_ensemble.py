@@ -435,6 +435,13 @@ class TestScikitLearn:
         save(trained.global_estimator_, tmp_path / "model")
         assert_rows_equal(load(tmp_path / "model").predict(X), trained.predict(X))
 
+    def test_taggers_keep_no_seed_that_nobody_has_set(self, data):
+        """A saved common network held the drawn seed of the first worker, with which its training can be repeated."""
+        X, y, groups = (part[:8] for part in data)
+        options = {"n_epochs": 1, "random_state": None, "strategy": "fedavg"}
+        ensemble = ensemble_of(**options).fit(X, y, groups=groups)
+        assert all(t.random_state is None for t in (ensemble.global_estimator_, *ensemble.estimators_))
+
     def test_random_state_repeats_and_jobs_do_not_matter(self, trained, data):
         X, y, groups = data
         expected = [weights(t) for t in [trained.global_estimator_, *trained.estimators_]]
