@@ -39,7 +39,7 @@ from sklearn_deid.audit.registry import named_attacks
 from sklearn_deid.audit.releases.matched_file import matched_notes
 from sklearn_deid.exceptions import AttackError, BundleError, SequenceError, UnsafeToShareWarning
 from sklearn_deid.representations import Bounded, ThreePart, WordClassRepresenter
-from sklearn_deid.sequences import TokenSequences
+from sklearn_deid.sequences import TokenSequences, TokenVectors
 from sklearn_deid.text import casing_ids
 
 from ..representations.test_private_representer import TINY, VECTORS
@@ -355,6 +355,16 @@ def test_one_sentence_with_two_taggings_has_no_fault(representer, data, tmp_path
     save_representation(tmp_path / "release", representer.transform(X), y)
     report = auditor(["file"]).audit(tmp_path / "release", X, y, representer=representer)
     assert report.results[0].faults == () and report.results[0].status == "ok"
+
+
+def test_sentences_that_were_released_twice_are_named(representer, data, tmp_path):
+    """A folder of an earlier release and of a new one passed: a part of its sentences had two draws of the noise."""
+    rows = np.r_[np.arange(24), np.arange(6)]
+    X, y, groups = (part[rows] for part in data)
+    R = TokenVectors.concatenate([representer.transform(X[:24]), representer.transform(X[24:])])
+    save_representation(tmp_path / "release", R, y)
+    report = auditor(["file"]).audit(tmp_path / "release", X, y, groups, representer=representer)
+    assert "6 sentences of the notes are in the folder once more" in " ".join(report.blocking_issues)
 
 
 def test_the_number_of_removed_copies_is_compared_with_the_notes(representer, data, tmp_path):

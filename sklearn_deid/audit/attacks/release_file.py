@@ -27,9 +27,10 @@ class FileCheck(UntrainedAttack):
     not random although the file states a random order. Without the notes, the check detects an order if neighbouring
     sentences have similar lengths, PHI, vectors or patients, or if there are trends along the file. With the notes, the
     check compares the positions of the sentences with the order of the notes and with keys of the words, such as
-    digests. The check also compares the patient numbers with the patients. All tests of the order and of the numbers
-    together raise a false alarm with probability .0002. In a folder, the check also searches the JSON for words and
-    digests of the notes, for lists with one entry for each sentence, and for bytes that the library does not write.
+    digests. The check also compares the patient numbers with the patients, and finds sentences that the folder contains
+    in several draws of the noise. All tests of the order and of the numbers together raise a false alarm with
+    probability .0002. In a folder, the check also searches the JSON for words and digests of the notes, for lists with
+    one entry for each sentence, and for bytes that the library does not write.
 
     Examples
     --------
