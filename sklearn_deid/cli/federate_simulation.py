@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import DeidError
+from ..exceptions import DeidError, TrainingInterruptedWarning
 from .counting import counted
 from .failures import DONE
 from .options import ANNOTATED, add_command, add_machine_options, add_number, add_seed, count, set_machine
@@ -83,7 +84,10 @@ def _trained(tagger: Any, name: str, parts: list, arguments: argparse.Namespace,
         raise DeidError(str(error)) from None
     predict_with = "vote" if name == "local" else "global"
     ensemble = DSSGDEnsemble(tagger, strategy=name, privacy=privacy, predict_with=predict_with, **options)
-    return ensemble.fit_workers(parts)
+    with warnings.catch_warnings():
+        # Ctrl-C ends the command, and not only the training that is running.
+        warnings.simplefilter("error", TrainingInterruptedWarning)
+        return ensemble.fit_workers(parts)
 
 
 def _cautions(sites: list[Any], test: Any, has_epsilon: bool) -> Iterator[str]:

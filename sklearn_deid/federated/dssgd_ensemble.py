@@ -19,6 +19,7 @@ from ..sequences import object_rows
 from ..tagging.marginals import TokenTagger, majority_tags
 from ..tagging.tagger import DeidTagger
 from .derived_settings import worker_settings
+from .ended_training import ended_taggers, tell_interruption
 from .ensemble_plan import averaging_of, check_next_round, length_of, patient_privacy_of, plan_of, strategy_of
 from .federated_averaging import FederatedAveraging
 from .noise import GaussianUpload, SparseVectorUpload
@@ -315,6 +316,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         -----
         UserWarning
             If ``groups`` are missing.
+        TrainingInterruptedWarning
+            If Ctrl-C ended the training. Before each worker has completed a local epoch, Ctrl-C raises
+            KeyboardInterrupt.
         """
         return self._start(checked_part(self._checked_tagger(), X, y, groups), self.n_epochs)
 
@@ -512,18 +516,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
 
     def _keep(self, training: Training) -> Any:
         """Set the fitted attributes from the result of a training."""
-        learners: list[Any] = [worker.learner for worker in training.workers]
-        for worker, learner in zip(training.workers, learners, strict=True):
-            learner.stop()
-            worker.settle()
-            learner.finish()
-        self._training, self.history_ = training, training.history
-        self.estimators_: list[DeidTagger] = [learner.tagger for learner in learners]
-        if self.random_state is None:
-            # As at real sites: with a drawn seed, a recipient of a saved tagger could repeat the training on guesses of
-            # the notes.
-            for tagger in self.estimators_:
-                tagger.set_params(random_state=None)
+        keeps_seeds = self.random_state is not None
+        self.estimators_: list[DeidTagger] = ended_taggers(training.workers, keeps_seeds=keeps_seeds)
+        self.history_ = training.history
         first = self.estimators_[0]
         self.classes_ = first.classes_
         # An earlier fit may have set these attributes, and the new training may not set them again.
@@ -534,8 +529,12 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         if training.parameters is not None:
             # After an interruption, finish() has replaced the weights by their average. The result of the run does not
             # have this average yet.
-            vector = learners[0].get_flat() if strategy_of(self) == "centralized" else training.parameters
+            is_alone = strategy_of(self) == "centralized"
+            vector = training.workers[0].learner.get_flat() if is_alone else training.parameters
             self.global_estimator_ = tagger_from_vector(first, clone(first), vector)
+        tell_interruption(training.history, training.workers)
+        # Last: after an error there is nothing to continue.
+        self._training = training
         return self
 
     def __getstate__(self) -> dict[str, Any]:

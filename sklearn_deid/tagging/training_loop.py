@@ -253,11 +253,7 @@ class SequenceNet(SkorchEstimator):
             f"The training of {type(self).__name__} was interrupted after {n_complete} of {epochs} epochs. The tagger "
             "finds less PHI than after the whole training."
         )
-        try:
-            warnings.warn(message, TrainingInterruptedWarning, stacklevel=4)
-        except TrainingInterruptedWarning:
-            # As an error, it would only be a failed candidate for a search, which then goes on.
-            raise KeyboardInterrupt(message) from None
+        warn_of_interruption(message, stacklevel=5)
 
     def _diverged(self, problem: str) -> TrainingDivergedError:
         # A training can be continued by `partial_fit` or by `warm_start`, but not from broken weights.
@@ -339,3 +335,18 @@ class SequenceNet(SkorchEstimator):
         elif wanted and isinstance(self.encoder, str) and "lstm" in self.encoder:
             check_bfloat16(device)
         return torch.autocast(device.type, dtype=torch.bfloat16) if wanted else nullcontext()
+
+
+def warn_of_interruption(message: str, stacklevel: int) -> None:
+    """Warn that Ctrl-C has ended a training.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If a filter makes the warning an error.
+    """
+    try:
+        warnings.warn(message, TrainingInterruptedWarning, stacklevel=stacklevel)
+    except TrainingInterruptedWarning:
+        # As an error, it would only be a failed candidate for a search, which then goes on.
+        raise KeyboardInterrupt(message) from None

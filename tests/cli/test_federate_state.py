@@ -11,6 +11,7 @@ from sklearn_deid import Corpus, make_clinical_notes, write_corpus
 from sklearn_deid.cli import main
 from sklearn_deid.federated.sites import list_checkpoints, server_checkpoint
 from sklearn_deid.federated.state_file import read_state, write_state
+from sklearn_deid.tagging.training_loop import warn_of_interruption
 
 from ..federated.sites.test_checkpoints import kit  # noqa: F401
 
@@ -146,6 +147,17 @@ def test_simulation_of_generated_notes(fake, capsys):
     assert "10 up, 5 down" in out
     assert "no epsilon is promised" in out
     assert [one.parameters["strategy"] for one in fake.made] == ["local", "fedavg", "centralized"]
+
+
+def test_an_interruption_ends_the_simulation(fake, monkeypatch, capsys):
+    """Ctrl-C ended one training, the next ones went on, and the comparison looked complete, at exit code 0."""
+
+    def interrupted(self, parts):
+        warn_of_interruption("interrupted after 1 epoch", stacklevel=2)
+
+    monkeypatch.setattr(Fake, "fit_workers", interrupted)
+    assert main(["federate", "simulate", *TINY]) == 130
+    assert "strict F1" not in capsys.readouterr().out and len(fake.made) == 1
 
 
 def test_only_the_common_model_is_private(fake, capsys):

@@ -14,8 +14,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, load, save
 from sklearn_deid.embeddings import SubwordTable
-from sklearn_deid.exceptions import ExchangeError, SequenceError
+from sklearn_deid.exceptions import ExchangeError, SequenceError, TrainingInterruptedWarning
 from sklearn_deid.federated import FederatedAveraging, RandomDelay
+from sklearn_deid.federated.tagger_learner import TaggerLearner
 from sklearn_deid.federated.worker_data import split_patients
 from sklearn_deid.metrics import phi_f1_score
 from sklearn_deid.tagging.marginals import majority_tags
@@ -170,10 +171,32 @@ class TestStrategies:
         X, y, groups = data
         for strategy in ("dssgd", "fedavg", "centralized"):
             ensemble = DSSGDEnsemble(DeidTagger(**TINY, callbacks=[Interrupt()]), **FEW, strategy=strategy)
-            ensemble.fit(X, y, groups=groups)
+            with pytest.warns(TrainingInterruptedWarning, match="after 1 complete local epochs") as told:
+                ensemble.fit(X, y, groups=groups)
+            assert told[0].filename == __file__
             assert ensemble.history_.interrupted
             assert set(ensemble.history_.column("epoch")) == {1}
             assert len(ensemble.predict(X)) == len(X)
+
+    @pytest.mark.parametrize("strategy", ["dssgd", "fedavg", "local"])
+    def test_interruption_of_the_first_epoch_leaves_nothing(self, data, strategy, monkeypatch):
+        """The ensemble passed for a fitted one, and a network with its first weights tagged notes."""
+        X, y, groups = (part[:8] for part in data)
+        begun = []
+
+        def train_epoch(learner):
+            begun.append(learner)
+            if len(begun) == 2:  # the first worker has completed its epoch
+                raise KeyboardInterrupt
+            return {}
+
+        monkeypatch.setattr(TaggerLearner, "train_epoch", train_epoch)
+        ensemble = ensemble_of(strategy=strategy, predict_with=0)
+        with pytest.raises(KeyboardInterrupt):
+            ensemble.fit(X, y, groups=groups)
+        with pytest.raises(NotFittedError):
+            ensemble.predict(X)
+        assert not hasattr(ensemble, "_training")
 
 
 class TestSplit:
