@@ -25,6 +25,7 @@ from .safe_harbor import asked_spans
 from .second_reading import FlatTags, with_labelled_values
 from .tagger_failure import TaggerFailure
 from .weight_checks import class_problem
+from .whole_dates import with_whole_dates
 
 # Categories of characters that are no letters in any spelling. Signs of currencies look like letters, and a letter in a
 # circle is one of the other symbols.
@@ -187,9 +188,9 @@ class NoteTagger:
         joined = with_dates_over_lines(joined, text)
         if self.rules is not None:
             joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
-        joined = with_parts_of_years(joined, text)
         # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.
         joined = [span for span in joined if not _is_signs(text[span.start : span.end])]
+        joined = with_parts_of_years(with_whole_dates(joined, text), text)
         asked = asked_spans(joined, text, self.labels)
         problem = None
         if self.likeness is not None:

@@ -1,0 +1,105 @@
+"""Dates of which a tagger finds the day and the month alone, such as a date of birth beside a sex."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from ..surrogates.label_kinds import known_labels
+from ..text import Span
+from .rules import Rule, find_phi, select_rules
+from .rules.dates import MONTH
+
+_IN_DIGITS = re.compile(
+    r"(?<![\w/.-])(?P<a>\d{1,2}|(?:19|20)\d\d)(?P<sign>\s?[-/.]\s?)(?P<b>\d{1,2})(?P=sign)"
+    r"(?P<c>'?(?:(?:19|20)\d\d|\d\d)|(?<!\d)\d)(?!\d|[-/.]\d)"
+)
+_PART = re.compile(r"[\d\s/.'-]{1,9}")
+_DAY_AND_MONTH = re.compile(rf"\d{{1,2}}[\s.-]?{MONTH}\.?|{MONTH}\.?[\s.-]?\d{{1,2}},?")
+_YEAR_BEHIND = re.compile(r"[,\s.-]{0,2}(?<!\d)\d\d(?!\d)")
+# Characters before and behind a part in which its date may begin and end; a label of a date of birth may be before it.
+_NEAR, _LABEL = 10, 40
+_LAST_DAY, _LAST_MONTH = 31, 12
+
+
+def with_whole_dates(spans: Sequence[Span], text: str) -> list[Span]:
+    """Let each date of which a tagger finds a part contain its year, which the tagger may have read as an age.
+
+    The Safe Harbor rule keeps ages: of "DOB 3/4/60 F", the year would stay, also beside the moved day of a surrogate.
+
+    Parameters
+    ----------
+    spans : sequence of Span
+        Spans of the text, sorted and without overlap.
+    text : str
+        Text of the note.
+
+    Returns
+    -------
+    list of Span
+        Spans, sorted and without overlap. A date never grows into a span of another kind than a date or an age.
+
+    Examples
+    --------
+    >>> text = "DOB 3/4/60 F"
+    >>> found = with_whole_dates([Span(4, 7, "DATE"), Span(8, 10, "AGE")], text)
+    >>> [(text[span.start : span.end], span.label) for span in found]
+    [('3/4/60', 'DATE')]
+    """
+    found = list(spans)
+    for i in reversed(range(len(found))):
+        # A whole date can take the place of several spans.
+        if i < len(found) and _is_date(found[i]) and (borders := _borders(found[i], text)) is not None:
+            found = _widened(found, i, *borders)
+    return found
+
+
+def _borders(span: Span, text: str) -> tuple[int, int] | None:
+    """Start and end of the date of which a span is a part; None for a whole date and for other words."""
+    if _PART.fullmatch(text, span.start, span.end) is not None:
+        for one in _IN_DIGITS.finditer(text, max(0, span.start - _NEAR), span.end + _NEAR):
+            if one.start() <= span.start and span.end <= one.end() and _is_possible(one):
+                return one.span() if one.span() != (span.start, span.end) else None
+    elif _DAY_AND_MONTH.fullmatch(text, span.start, span.end) and _YEAR_BEHIND.match(text, span.end):
+        first = max(0, span.start - _LABEL)
+        for find in find_phi(text[first : span.end + _NEAR], rules=_birth_rules()):
+            if first + find.start <= span.start and span.end < first + find.end:
+                return first + find.start, first + find.end
+    return None
+
+
+def _is_possible(date: re.Match[str]) -> bool:
+    a, b, c = (int(date[name].strip("'")) for name in "abc")
+    month, day = sorted((b, c) if a > _LAST_DAY else (a, b))
+    return 1 <= month <= _LAST_MONTH and day <= _LAST_DAY and (a > _LAST_DAY or len(date["c"]) > 1)
+
+
+def _widened(spans: list[Span], i: int, start: int, end: int) -> list[Span]:
+    """Spans with one date for a range of the text; unchanged beside PHI of other kinds there."""
+    first, stop = i, i + 1
+    while first and spans[first - 1].end > start:
+        first -= 1
+    while stop < len(spans) and spans[stop].start < end:
+        stop += 1
+    inside = spans[first:stop]
+    if any(not (start <= one.start and one.end <= end and (_is_date(one) or _kind(one) == "age")) for one in inside):
+        return spans
+    sure = [one.confidence for one in inside if _is_date(one) and one.confidence is not None]
+    whole = replace(spans[i], start=start, end=end, confidence=min(sure) if sure else None)
+    return [*spans[:first], whole, *spans[stop:]]
+
+
+def _is_date(span: Span) -> bool:
+    return _kind(span) in ("date", "birth date")
+
+
+def _kind(span: Span) -> str | None:
+    return known_labels().get(span.label)
+
+
+@cache
+def _birth_rules() -> tuple[Rule, ...]:
+    """Rules for dates of birth whose year has two digits; elsewhere, the number behind a day may be an age."""
+    return tuple(rule for rule in select_rules(("date",), ("en",)) if "in-words" in rule.name)

@@ -1,0 +1,52 @@
+"""A date of which a tagger finds a part contains its year, which the tagger may have read as an age."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from sklearn_deid import Span
+from sklearn_deid.tagging.note_tagger import NoteTagger
+from sklearn_deid.tagging.whole_dates import with_whole_dates
+
+WHOLE = """DOB <[3/4]/60> F|DOB/Sex: <[10/24]/79> / M|<[24].10.1979>|<24.[10.79]>, well|seen <2019-[03-04]>|<[2019]-3-4>
+DOB: <[Nov 24], 61>, MRN|DOB <[3 May] 60>; F|born on <[May 3,] 60>, in|<3/[4/]'60>|born <[3-4]-60>"""
+ALONE = """on [3/4], 60 F|seen [May 3], 60 yo|[May 3] 60 mg|born [May 3], 10 weeks early|pain [3/4]/5|[3/4]/60/2
+[13/14]/19|DOB [3/4/60]/F|since [March] 60|v[1.2].19|[3/4] /60 kg, [3/4]-60"""
+
+
+def spans_of(text, label):
+    """Plain text, and the spans in square brackets."""
+    spans, plain = [], ""
+    for n, part in enumerate(text.replace("<", "").replace(">", "").replace("]", "[").split("[")):
+        if n % 2:
+            spans.append(Span(len(plain), len(plain) + len(part), label, label, 0.5))
+        plain += part
+    return plain, spans
+
+
+@pytest.mark.parametrize("text", WHOLE.replace("\n", "|").split("|"))
+def test_a_date_contains_its_year_its_month_and_its_day(text):
+    plain, spans = spans_of(text, "DATE")
+    (found,) = with_whole_dates(spans, plain)
+    whole = text[text.index("<") + 1 : text.index(">")].replace("[", "").replace("]", "")
+    assert (plain[found.start : found.end], found.label, found.confidence) == (whole, "DATE", 0.5)
+
+
+@pytest.mark.parametrize("text", ALONE.replace("\n", "|").split("|"))
+def test_other_numbers_beside_a_day_stay(text):
+    plain, spans = spans_of(text, "DATE")
+    assert with_whole_dates(spans, plain) == spans
+
+
+def test_other_phi_is_no_part_of_a_date():
+    text = "3/4/60, 3/4/60 3/4/60"
+    spans = [Span(0, 3, "DATE"), Span(4, 6, "IDNUM"), Span(8, 11, "IDNUM"), Span(15, 18, "DATE"), Span(19, 21, "DATE")]
+    assert with_whole_dates(spans, text) == [*spans[:3], Span(15, 21, "DATE")]
+
+
+def test_safe_harbor_hides_the_year_of_a_birth_that_the_tagger_reads_as_an_age():
+    """Of "DOB: 3/4/25, F" in a note of 2019, the 25 stayed, and revealed an age of 94."""
+    tags = {"3": "B-DATE", "/": "I-DATE", "4": "I-DATE", "25": "B-AGE"}
+    tagger = SimpleNamespace(predict=lambda X: [[tags.get(token, "O") for token in row] for row in X])
+    (spans,) = NoteTagger(tagger, {}, labels="hipaa")(["DOB: 3/4/25, F"])
+    assert [(span.start, span.end, span.label) for span in spans] == [(5, 11, "DATE")]
