@@ -18,6 +18,7 @@ from ..text import Segmentation, Span, joined_at_borders, tags_to_spans, unreada
 from .dates_over_lines import with_dates_over_lines
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import CutNotes, cut_notes
+from .parts_of_numbers import with_parts_of_numbers
 from .parts_of_years import with_parts_of_years
 from .proven_rules import ProvenRules
 from .rearranged_notes import rearranged, with_spans_of
@@ -191,6 +192,7 @@ class NoteTagger:
         # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.
         joined = [span for span in joined if not _is_signs(text[span.start : span.end])]
         joined = with_parts_of_years(with_whole_dates(joined, text), text)
+        joined = with_parts_of_numbers(joined, text)
         asked = asked_spans(joined, text, self.labels)
         problem = None
         if self.likeness is not None:
