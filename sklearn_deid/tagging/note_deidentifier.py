@@ -82,7 +82,9 @@ class NoteDeidentifier(BaseEstimator):
     rules : {"proven"} or None, default="proven"
         Rules for PHI that the tagger misses (`tagging.rules`). "proven" means the rules whose matches in the notes of
         `fit` are nearly always PHI of one label, such as dates in digits (`ProvenRules.learn`). A match of such a rule
-        becomes a span if the tagger has found nothing there. Without `fit`, and with None, no rules are used.
+        becomes a span if the tagger has found nothing there. Dates with a form that has no other meaning (3/4/1960,
+        3/4/60, or 3/4, 3/5 and 3/6 in one line) become spans of taggers with a label for dates, whatever the notes of
+        `fit` hold. Without `fit`, and with None, no rules are used.
     memory_unit : {"note", "patient"}, default="note"
         Range of notes over which a `DeidTagger` remembers the words that are PHI. "note" is each note alone. "patient"
         means consecutive notes with the same ``Document.patient_id``; pass the notes of a patient one after the other.

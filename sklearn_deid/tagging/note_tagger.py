@@ -14,7 +14,9 @@ from sklearn.pipeline import Pipeline
 
 from ..exceptions import DeidError, SequenceError
 from ..sequences import TokenSequences, TokenVectors, check_tags
+from ..surrogates.label_kinds import known_labels
 from ..text import Segmentation, Span, joined_at_borders, tags_to_spans, unreadable_reason
+from .dates_in_rows import with_dates_in_rows
 from .dates_over_lines import with_dates_over_lines
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import CutNotes, cut_notes
@@ -34,6 +36,7 @@ _SIGNS = frozenset("Pc Pd Ps Pe Pi Pf Po Zs Zl Zp Cc Sm Sk".split())
 # The last digits of float32 depend on the other notes of a batch. With them, a resumed run often wrote other bytes; a
 # number of digits that never differs does not exist, because every number of digits has borders.
 _DIGITS = 6
+_DOUBT = 0.5  # confidence of dates that the tagger has not found
 
 
 class NoteFailure(NamedTuple):
@@ -191,7 +194,9 @@ class NoteTagger:
             joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
         # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.
         joined = [span for span in joined if not _is_signs(text[span.start : span.end])]
-        joined = with_parts_of_years(with_whole_dates(joined, text), text)
+        new = self._new_date(sure is not None)
+        joined = with_dates_in_rows(with_whole_dates(joined, text, new), text, new)
+        joined = with_parts_of_years(joined, text)
         joined = with_parts_of_numbers(joined, text)
         asked = asked_spans(joined, text, self.labels)
         problem = None
@@ -199,6 +204,13 @@ class NoteTagger:
             problem = self.likeness.problem(measure(cut, len(tags) - tags.count("O"), text))
             problem = problem or self.likeness.language_problem(cut.tokens.texts)
         return asked if problem is None else UnlikeNote(asked, problem)
+
+    def _new_date(self, has_confidences: bool) -> Span | None:
+        """Label, category and confidence of a date that only its form shows; None without rules or such a label."""
+        if self.rules is None:
+            return None
+        label = next((label for label in self.categories if known_labels().get(label) == "date"), None)
+        return Span(0, 1, label, self.categories[label], _DOUBT if has_confidences else None) if label else None
 
 
 def _spans_of(found: tuple[Span, ...] | UnlikeNote) -> tuple[Span, ...]:

@@ -1,8 +1,9 @@
-"""Dates of which a tagger finds the day and the month alone, such as a date of birth beside a sex."""
+"""Dates in digits that a tagger misses, or of which it finds the day and the month alone."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -10,24 +11,37 @@ from functools import cache
 from ..surrogates.label_kinds import known_labels
 from ..text import Span
 from .rules import Rule, find_phi, select_rules
-from .rules.dates import MONTH
+from .rules.dates import MONTH, NO_UNIT
 
+# The digit is looked for first: that takes a fraction of the time of looking back from each character.
 _IN_DIGITS = re.compile(
-    r"(?<![\w/.-])(?P<a>\d{1,2}|(?:19|20)\d\d)(?P<sign>\s?[-/.]\s?)(?P<b>\d{1,2})(?P=sign)"
+    r"(?=\d)(?<![\w/.-])(?P<a>\d{1,2}|(?:19|20)\d\d)(?P<sign>\s?[-/.]\s?)(?P<b>\d{1,2})(?P=sign)"
     r"(?P<c>'?(?:(?:19|20)\d\d|\d\d)|(?<!\d)\d)(?!\d|[-/.]\d)"
 )
+# Beside three numbers that are no date: "BiPAP 12/6/40%", "NPH 10/8/12 units".
+_NO_DATE_BEHIND = re.compile(rf"(?!{NO_UNIT})|\s?(?i:%|FiO|PEEP|units?|tab|cap|puff|times)")
+_NO_DATE_BEFORE = re.compile(
+    r"(?i:apgars?|bipap|cpap|peep|vent(?:ilator)?|settings?|insulin|nph|lispro|humalog|novolog|ratio|v)[\s:.(]{0,3}\Z"
+)
 _PART = re.compile(r"[\d\s/.'-]{1,9}")
-_DAY_AND_MONTH = re.compile(rf"\d{{1,2}}[\s.-]?{MONTH}\.?|{MONTH}\.?[\s.-]?\d{{1,2}},?")
+# Further days of the month: "Mar 3, 5, and 7", but not "Mar 3 and 2 sisters".
+_NTH = r"(?:st|nd|rd|th)?"
+_DAY_AND_MONTH = re.compile(rf"\d{{1,2}}{_NTH}[\s.-]?{MONTH}\.?|{MONTH}\.?[\s.-]?\d{{1,2}}{_NTH},?")
+_DAYS_BEHIND = re.compile(
+    rf"{_NTH}(?:,\s?\d{{1,2}}{_NTH})*,?\s?(?:and|&|\+)\s?\d{{1,2}}{_NTH}(?:,?\s(?:19|20)\d\d(?!\d))?"
+    r"(?=\s?(?:[,;:.)\]\r\n]|\Z)|\s(?:for|with|at|in|due|when|after|during|the|was|were|to)\b)(?![,.:]\d)"
+)
 _YEAR_BEHIND = re.compile(r"[,\s.-]{0,2}(?<!\d)\d\d(?!\d)")
 # Characters before and behind a part in which its date may begin and end; a label of a date of birth may be before it.
-_NEAR, _LABEL = 10, 40
+_NEAR, _LABEL = 14, 40
 _LAST_DAY, _LAST_MONTH = 31, 12
 
 
-def with_whole_dates(spans: Sequence[Span], text: str) -> list[Span]:
-    """Let each date of which a tagger finds a part contain its year, which the tagger may have read as an age.
+def with_whole_dates(spans: Sequence[Span], text: str, new: Span | None = None) -> list[Span]:
+    """Let each date of which a tagger finds a part contain its year, and add dates in digits that the tagger misses.
 
-    The Safe Harbor rule keeps ages: of "DOB 3/4/60 F", the year would stay, also beside the moved day of a surrogate.
+    A tagger may read a year as an age, which the Safe Harbor rule keeps: of "DOB 3/4/60 F", the year would stay, also
+    beside the moved day of a surrogate.
 
     Parameters
     ----------
@@ -35,6 +49,8 @@ def with_whole_dates(spans: Sequence[Span], text: str) -> list[Span]:
         Spans of the text, sorted and without overlap.
     text : str
         Text of the note.
+    new : Span, optional
+        Label, category and confidence of dates that the tagger misses. Without them, no date is added.
 
     Returns
     -------
@@ -53,7 +69,27 @@ def with_whole_dates(spans: Sequence[Span], text: str) -> list[Span]:
         # A whole date can take the place of several spans.
         if i < len(found) and _is_date(found[i]) and (borders := _borders(found[i], text)) is not None:
             found = _widened(found, i, *borders)
-    return found
+    return found if new is None else _with_missed(found, text, new)
+
+
+def _with_missed(spans: list[Span], text: str, new: Span) -> list[Span]:
+    """Spans, and the dates in digits with a year that overlap none of them."""
+    ends, added = [span.end for span in spans], []
+    for one in _IN_DIGITS.finditer(text):
+        first = bisect_right(ends, one.start())
+        is_free = first == len(spans) or spans[first].start >= one.end()
+        if is_free and _is_unmistakable(one):
+            added.append(replace(new, start=one.start(), end=one.end()))
+    return sorted([*spans, *added], key=lambda span: span.start)
+
+
+def _is_unmistakable(date: re.Match[str]) -> bool:
+    """Whether three numbers are a date without the words around them: 3/4/60, 3-4-1960, 1960-03-04."""
+    has_year = len(date["a"] + date["c"]) > 4 or (date["sign"] == "/" and len(date["c"]) == 2)
+    is_measure = _NO_DATE_BEHIND.match(date.string, date.end()) or _NO_DATE_BEFORE.search(
+        date.string, max(0, date.start() - _LABEL), date.start()
+    )
+    return has_year and _is_possible(date) and not is_measure
 
 
 def _borders(span: Span, text: str) -> tuple[int, int] | None:
@@ -62,7 +98,11 @@ def _borders(span: Span, text: str) -> tuple[int, int] | None:
         for one in _IN_DIGITS.finditer(text, max(0, span.start - _NEAR), span.end + _NEAR):
             if one.start() <= span.start and span.end <= one.end() and _is_possible(one):
                 return one.span() if one.span() != (span.start, span.end) else None
-    elif _DAY_AND_MONTH.fullmatch(text, span.start, span.end) and _YEAR_BEHIND.match(text, span.end):
+    elif _DAY_AND_MONTH.fullmatch(text, span.start, span.end) is None:
+        return None
+    elif (days := _DAYS_BEHIND.match(text, span.end)) is not None and not text[span.start].isdigit():
+        return (span.start, days.end()) if all(int(n) <= _LAST_DAY for n in re.findall(r"\b\d\d?", days[0])) else None
+    elif _YEAR_BEHIND.match(text, span.end) is not None:
         first = max(0, span.start - _LABEL)
         for find in find_phi(text[first : span.end + _NEAR], rules=_birth_rules()):
             if first + find.start <= span.start and span.end < first + find.end:
