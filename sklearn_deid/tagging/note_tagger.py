@@ -18,6 +18,7 @@ from ..surrogates.label_kinds import known_labels
 from ..text import Segmentation, Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .dates_in_rows import with_dates_in_rows
 from .dates_over_lines import with_dates_over_lines
+from .names_of_places import with_names_of_places
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import CutNotes, cut_notes
 from .parts_of_numbers import with_parts_of_numbers
@@ -194,7 +195,8 @@ class NoteTagger:
             joined = self.rules.with_missed(text, joined, self.categories, sure is not None)
         # A low threshold also reaches signs beside a name ("Dayton, Ohio"), which then become spans of their own.
         joined = [span for span in joined if not _is_signs(text[span.start : span.end])]
-        new = self._new_date(sure is not None)
+        joined = with_names_of_places(joined, text, self._new("person", sure is not None))
+        new = None if self.rules is None else self._new("date", sure is not None)
         joined = with_dates_in_rows(with_whole_dates(joined, text, new), text, new)
         joined = with_parts_of_years(joined, text)
         joined = with_parts_of_numbers(joined, text)
@@ -205,11 +207,9 @@ class NoteTagger:
             problem = problem or self.likeness.language_problem(cut.tokens.texts)
         return asked if problem is None else UnlikeNote(asked, problem)
 
-    def _new_date(self, has_confidences: bool) -> Span | None:
-        """Label, category and confidence of a date that only its form shows; None without rules or such a label."""
-        if self.rules is None:
-            return None
-        label = next((label for label in self.categories if known_labels().get(label) == "date"), None)
+    def _new(self, kind: str, has_confidences: bool) -> Span | None:
+        """Label, category and confidence of PHI that the tagger has not found; None if no label fits the kind."""
+        label = next((label for label in self.categories if known_labels().get(label) == kind), None)
         return Span(0, 1, label, self.categories[label], _DOUBT if has_confidences else None) if label else None
 
 
