@@ -16,7 +16,7 @@ _HEADS = {
         interviewer examiner operator referrer performer verifier recorder requester kin contact contacts relative
         guardian spouse partner husband wife mother father parent parents son daughter brother sister aunt uncle cousin
         niece nephew grandmother grandfather friend neighbor caregiver carer proxy guarantor subscriber donor recipient
-        teacher attorney anesthetist anaesthetist
+        teacher attorney anesthetist anaesthetist nok attn roommate landlord sitter circulator mgr msw poa dpoa hcp
         vorname nachname familienname patientin arzt ärztin hausarzt oberarzt chefarzt stationsarzt operateur pflegerin
         überweiser mutter vater nombre apellido apellidos paciente médico médica medico doctora cirujano enfermera
         enfermero madre padre nom prénom prenom médecin medecin chirurgien infirmière mère père navn fornavn etternavn
@@ -34,8 +34,8 @@ _HEADS = {
     "age": "age alter edad âge età idade leeftijd",
     "phone": "phone telephone tel mobile cell fax pager beeper telefon teléfono telefono téléphone telefone telefoon",
     "place": """
-        address street city hospital facility employer school pharmacy adresse anschrift dirección indirizzo endereço
-        adres
+        address street city town county hospital facility employer school pharmacy adresse anschrift dirección indirizzo
+        endereço adres
     """,
 }
 # Words inside of labels, with which no label begins.

@@ -28,7 +28,8 @@ def pairs(text):
     ("Médico\nRoe\nEdad\n94", ["Médico: Roe", "Edad: 94"]),
     ("ÄRZTIN\nROE", ["ÄRZTIN: ROE"]),
     ("age:\n94\nage\n95", ["age: 94"]),
-], ids=["line", "blank", "brackets", "by", "two lines", "list", "Spanish", "capitals", "small"])  # fmt: skip
+    ("NOK\nRoe\nCase mgr\nElm\n\nCounty\nBirch", ["NOK: Roe", "Case mgr: Elm", "County: Birch"]),
+], ids=["line", "blank", "brackets", "by", "two lines", "list", "Spanish", "capitals", "small", "short"])  # fmt: skip
 def test_values_below_their_labels(text, expected):
     assert pairs(text) == expected
 
