@@ -20,6 +20,9 @@ from ..text.corpus import patients_of
 NO_WORD = "There is no word in {}, so that the attacker would search for nothing. A word has a letter; a name has two."
 
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_-]+)\]|\*\*\*")
+# Share of words with a first capital up to which a note counts as lower case, as for the taggers.
+_FEW_CAPITALS = 0.03
+_LONG_WORD = re.compile(r"[^\W\d_]{3,}")
 # Ids that `redact --number-outputs` writes: their letters are no names.
 _RANDOM_ID = re.compile(r"note-[0-9a-f]{12}")
 # Kind of quasi-identifier of each label of the known schemes, by its nearest label of i2b2 2014.
@@ -170,9 +173,10 @@ def audit_redacted_text(
     names : iterable of str, optional
         Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
         that begins with a capital letter, with or without accents, or with two letters for a letter ("Mueller" for
-        "Müller"). Hyphens, apostrophes and capitals inside of a word ("RoeJohn") separate words. Words of one letter
-        are not searched. The attacker also searches the ids of the notes, which become file names, for these words in
-        lower case. By default, the attacker has no list.
+        "Müller"). In notes with hardly any capitals, the attacker also finds these words in lower case, and names such
+        as Hope and May are found as ordinary words. Hyphens, apostrophes and capitals inside of a word ("RoeJohn")
+        separate words. Words of one letter are not searched. The attacker also searches the ids of the notes, which
+        become file names, for these words in lower case. By default, the attacker has no list.
     terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
         Further quasi-identifiers to search for, such as rare professions. A term needs a letter: numbers alone are not
         searched for. By default, the audit counts only the quasi-identifiers that the rules and the model find.
@@ -353,14 +357,22 @@ def _by_words(notes: Sequence[Document], known: Mapping[str, str], *, capital: b
     for note in notes:
         # As a tagger reads the note: names can hold zero-width characters, entities, or a hyphen at the end of a line.
         reading = normalize(note.text)
-        read = _found(reading.text, known, longest, capital)
+        is_cased = capital and _has_capitals(note.text)
+        read = _found(reading.text, known, longest, is_cased)
         finds = [(*reading.original(start, end), label) for start, end, label in read]
         if reading.text != note.text:
             # And as the note is written: the number of a footnote, as in "Roe1", is read as a letter.
             at = {i for start, end, _ in finds for i in range(start, end)}
-            written = _found(note.text, known, longest, capital)
+            written = _found(note.text, known, longest, is_cased)
             finds += [one for one in written if at.isdisjoint(range(one[0], one[1]))]
         yield sorted(finds)
+
+
+def _has_capitals(text: str) -> bool:
+    """Whether capitals can distinguish the names of a note. In lower case, as from a dictation, no name has one."""
+    # Abbreviations such as MRI are in capitals in every note.
+    words = [word for word in _LONG_WORD.findall(_PLACEHOLDER.sub(" ", text)) if not word.isupper()]
+    return sum(word[0].isupper() for word in words) > _FEW_CAPITALS * len(words)
 
 
 def _found(text: str, known: Mapping[str, str], longest: int, capital: bool) -> Finds:

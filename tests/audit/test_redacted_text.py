@@ -41,6 +41,18 @@ def test_names_of_a_list_are_found_with_a_capital_and_without_accents():
         audit_redacted_text(NOTES, labels="ROE")
 
 
+def test_names_of_a_list_are_found_in_notes_in_lower_case():
+    """In a dictation without capitals, the attacker found no name, and the audit said "nothing"."""
+    notes = [
+        Document("n1", "seen by dr. m\u00fcller [DATE], no pain. [PATIENT] may go home."),
+        Document("n2", "[PATIENT] seen by roe, MRI. " + "pain on the left. " * 20 + "Friday."),
+        Document("n3", "The roe of a fish, no pain."),
+        Document("n4", "***"),
+    ]
+    report = audit_redacted_text(notes, names=["Mueller", "Roe", "Patient"])
+    assert [(one.doc_id, one.start) for one in report.found if one.attacker == "names"] == [("n1", 12), ("n2", 18)]
+
+
 def test_names_in_ids_are_counted():
     """Ids leave as the names of files."""
     ids = ["smith_john-2", "note-3abe5abe6abe", "n1", "ROE"]
