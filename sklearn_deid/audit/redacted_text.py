@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -169,7 +170,9 @@ def audit_redacted_text(
         Redacted notes. The function ignores the spans of these notes.
     deidentifier : NoteDeidentifier, optional
         Model of the attacker. Use a different model from the model that redacted the notes, or a model with higher
-        recall. By default, the attacker has no model.
+        recall. The model searches for all PHI that it can find, with any value of ``labels``: an attacker also reads
+        ages, years, states, countries and professions that the Safe Harbor rule keeps. By default, the attacker has no
+        model.
     names : iterable of str, optional
         Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
         that begins with a capital letter, with or without accents, or with two letters for a letter ("Mueller" for
@@ -276,6 +279,10 @@ Finds = list[tuple[int, int, str]]
 
 
 def _by_model(deidentifier: Any, notes: Sequence[Document]) -> Iterator[Finds]:
+    if getattr(deidentifier, "labels", "all") != "all":
+        # With "hipaa", the report would say of states and professions that they are readable for no patient.
+        deidentifier = copy(deidentifier)
+        deidentifier.labels = "all"
     for note, spans in deidentifier.iter_annotate(notes):
         if spans is None:
             # A note that the attacker could not read would look like a note without PHI.

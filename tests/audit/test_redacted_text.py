@@ -73,6 +73,16 @@ def test_a_model_attacks_and_labels_are_no_finds():
     assert ("n3", "roe@example.org") in passages(found, "model")
 
 
+def test_a_model_of_the_safe_harbor_rule_attacks_what_the_rule_keeps():
+    """With starter-en, professions, states and countries were "readable for 0 patients"."""
+    model = NoteDeidentifier(RuleTagger().fit([]), labels="hipaa")
+    kept = Document("n1", "A 47-year-old man, seen in 2011.")
+    assert model.annotate([kept.text]) == [()]
+    report = audit_redacted_text([kept], deidentifier=model)
+    assert report.counts("model") == report.counts("rules") == {"AGE": 1, "DATE": 1}
+    assert model.labels == "hipaa"
+
+
 def test_a_note_that_the_model_cannot_read_is_an_error():
     class Model:
         def iter_annotate(self, notes):
