@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..exceptions import DeidError
 from ..surrogates.folding import fold, plain_letters, transcribed
 from ..tagging.rules import find_phi
-from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, known_id, nearest_i2b2, normalize, tokenize
+from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, known_id, nearest_i2b2, normalize, tokenize, unreadable_reason
 from ..text.corpus import patients_of
 
 #: Error of a list with which an attacker would find nothing in any text.
@@ -201,8 +201,8 @@ def audit_redacted_text(
         If ``least_k`` is below 2, ``terms`` has an unknown key, ``labels`` is a single string, or a name or term is not
         a string.
     DeidError
-        If there are no notes, two notes have the same id, the model cannot read a note, there is no word to search for
-        in ``names`` or ``terms``, or a term has no letter.
+        If there are no notes, two notes have the same id, an attacker cannot read a note, such as a base64 body, there
+        is no word to search for in ``names`` or ``terms``, or a term has no letter.
 
     Notes
     -----
@@ -232,8 +232,7 @@ def audit_redacted_text(
     if unknown:
         raise ValueError(f"The 'terms' parameter must have keys among {sorted(_KINDS)}. Got {unknown[0]!r} instead.")
     notes = list(Corpus(notes))  # refuses ids that occur twice
-    if not notes:
-        raise DeidError("There are no notes to audit.")
+    _check_notes(notes)
     if isinstance(labels, str):
         raise ValueError("The 'labels' parameter must be a list of labels and not a single text.")
     hidden = {*labels, *getattr(deidentifier, "categories_", ()), *I2B2_2014.labels, *MEDDOCAN.labels}
@@ -273,6 +272,15 @@ def audit_redacted_text(
     return RedactedTextReport(
         *sizes, tuple(found), tuple(attackers), anonymity, least_k, n_named, n_unknown, unsearched
     )
+
+
+def _check_notes(notes: Sequence[Document]) -> None:
+    if not notes:
+        raise DeidError("There are no notes to audit.")
+    for note in notes:
+        if (reason := unreadable_reason(note.text)) is not None:
+            # Rules and lists would find nothing in the note, and its recipient decodes it.
+            raise DeidError(f"The attackers cannot read this note. {reason}", doc_id=note.doc_id)
 
 
 Finds = list[tuple[int, int, str]]

@@ -1,6 +1,7 @@
 """Attackers of redacted notes: what they find, and k-anonymity against brute force."""
 
 import json
+from base64 import b64encode
 from itertools import product
 
 import pandas as pd
@@ -81,6 +82,13 @@ def test_a_model_of_the_safe_harbor_rule_attacks_what_the_rule_keeps():
     report = audit_redacted_text([kept], deidentifier=model)
     assert report.counts("model") == report.counts("rules") == {"AGE": 1, "DATE": 1}
     assert model.labels == "hipaa"
+
+
+def test_a_note_that_no_attacker_can_read_is_an_error():
+    """In a base64 body, rules and names found nothing, and the audit ended with exit code 0."""
+    body = b64encode(b"Seen by Dr. Roe on 3 May 2011, mail to roe@example.org. " * 6).decode()
+    with pytest.raises(DeidError, match=r"attackers cannot read this note\. .*base64.*document n5"):
+        audit_redacted_text([*NOTES, Document("n5", body)], names=["Roe"])
 
 
 def test_a_note_that_the_model_cannot_read_is_an_error():
