@@ -18,10 +18,11 @@ _IN_DIGITS = re.compile(
     r"(?=\d)(?<![\w/.-])(?P<a>\d{1,2}|(?:19|20)\d\d)(?P<sign>\s?[-/.]\s?)(?P<b>\d{1,2})(?P=sign)"
     r"(?P<c>'?(?:(?:19|20)\d\d|\d\d)|(?<!\d)\d)(?!\d|[-/.]\d)"
 )
-# Beside three numbers that are no date: "BiPAP 12/6/40%", "NPH 10/8/12 units".
+# Beside three numbers that are no date: "BiPAP 12/6/40%", "NPH 10/8/12 units", "days 1/8/15" of a chemotherapy.
 _NO_DATE_BEHIND = re.compile(rf"(?!{NO_UNIT})|\s?(?i:%|FiO|PEEP|units?|tab|cap|puff|times)")
 _NO_DATE_BEFORE = re.compile(
-    r"(?i:apgars?|bipap|cpap|peep|vent(?:ilator)?|settings?|insulin|nph|lispro|humalog|novolog|ratio|v)[\s:.(]{0,3}\Z"
+    r"\b(?i:apgars?|bipap|cpap|peep|vent(?:ilator)?|settings?|insulin|nph|lispro|humalog|novolog|ratio|v|days?|d|weeks?"
+    r"|wks?|months?|cycles?)[\s:.(]{0,3}\Z"
 )
 _PART = re.compile(r"[\d\s/.'-]{1,9}")
 # Further days of the month: "Mar 3, 5, and 7", but not "Mar 3 and 2 sisters".
