@@ -50,6 +50,7 @@ A note keeps its name. Use --number-outputs if file names or ids are names of pa
 
 #: Endings of tables that no format of notes has.
 _TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".hl7", ".gz", ".zst")
+_COMPRESSED_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".hl7")
 EPILOG = """\
 example: redact the .txt files in raw-notes/, and go on after an interruption
   sklearn-deid redact raw-notes/ --model my-model --output redacted/
@@ -104,8 +105,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.documents or is_document(arguments.notes):
         return _run_documents(arguments)
     if arguments.format is None and arguments.notes.lower().endswith(_TABLE_ENDINGS):
-        raise DeidError("Tables need --text-column or --omop, and HL7 messages --hl7.", path=arguments.notes)
+        raise DeidError(_needs(arguments.notes.lower()), path=arguments.notes)
     return _run_notes(arguments)
+
+
+def _needs(name: str) -> str:
+    """What a file needs whose name no format of notes has."""
+    inner = name.removesuffix(".gz").removesuffix(".zst")
+    if inner == name or inner.endswith(_COMPRESSED_TABLES):
+        return "Tables need --text-column or --omop, and HL7 messages --hl7."
+    return "Only tables, FHIR exports and HL7 messages may be compressed: unpack the notes first."
 
 
 def _run_notes(arguments: argparse.Namespace) -> int:

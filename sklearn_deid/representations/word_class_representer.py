@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._compat import Interval, check_constraints, unfitted_if_failed
+from .._parameters import check_parameter
 from .._randomness import own_generator
 from .._storage import write_bundle
 from ..embeddings import WordVectors
@@ -203,14 +204,20 @@ class WordClassRepresenter(SentenceTransformer):
         X, y
             Sentences and IOB2 tags.
         n_neighbors : int, default=100
-            Number of nearest words that are paired with each PHI token.
+            Number of nearest words that are paired with each PHI token, at most the number of words with a vector.
 
         Raises
         ------
         SequenceError
             If X has no PHI token with a vector.
+        ValueError
+            If ``n_neighbors`` is larger than the number of words.
         """
         check_is_fitted(self)
+        n_words = len(self._vectors)
+        is_allowed = isinstance(n_neighbors, Integral) and 1 <= n_neighbors <= n_words
+        wanted = f"an int between 1 and the number of words with a vector, {n_words}"
+        check_parameter(f"{_CLASS}.certify", "n_neighbors", n_neighbors, is_allowed, wanted)
         X = self._words(X)
         phi = find_phi_tokens(X, inner_tags(check_tags(y, X), "iob2"), None)
         rows = self._vectors.indices(phi.words)

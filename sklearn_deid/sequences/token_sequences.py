@@ -58,11 +58,13 @@ class TokenSequences(RaggedArray):
 
 def check_outer(rows: Any, name: str) -> None:
     """Refuse values that are not sequences of rows: text, tables or mappings, whose items are column names, sets, whose
-    order nobody knows, and arrays of Arrow, whose strings NumPy reads as numbers."""
+    order nobody knows, sparse matrices, and arrays of Arrow, whose strings NumPy reads as numbers."""
     is_table, is_arrow = isinstance(rows, Mapping) or hasattr(rows, "columns"), hasattr(rows, "to_pylist")
-    if is_table or is_arrow or isinstance(rows, (str, bytes, Set)) or not hasattr(rows, "__iter__"):
+    is_sparse = hasattr(rows, "getnnz") or hasattr(rows, "tocsr")
+    if is_table or is_arrow or is_sparse or isinstance(rows, (str, bytes, Set)) or not hasattr(rows, "__iter__"):
         hint = f" Pass {name}.to_pylist()." if is_arrow else ""
         hint = f" Pass the column of the sentences, such as {name}['tokens']." if is_table else hint
+        hint = " Counts of words have no order: pass the tokens." if is_sparse else hint
         raise SequenceError(f"'{name}' must be a sequence of sentences. Got {type(rows).__name__} instead.{hint}")
 
 

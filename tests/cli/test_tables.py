@@ -266,6 +266,14 @@ def test_a_table_needs_an_option(run, rules, tmp_path, name):
         assert (code, "Tables need --text-column or --omop, and HL7 messages --hl7." in err) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["note.txt.gz", "letter.docx.zst", "notes.gz", "note.parquet.gz"])
+def test_compressed_notes_are_no_tables(run, tmp_path, name):
+    """The message asked for the column of a table."""
+    (tmp_path / name).write_bytes(b"")
+    code, _, err = run("redact", tmp_path / name, "--model", "starter-en", "--output", tmp_path / "out")
+    assert (code, "may be compressed: unpack" in err, "--text-column" in err) == (2, True, False)
+
+
 def test_semicolons_are_named_and_read(run, rules, tmp_path):
     """Spreadsheets of many countries write semicolons, and commas in numbers."""
     (tmp_path / "notes.csv").write_text('id;text;dose\n1;"mail roe@example.org; well, a";2,5\n2;a,b;3\n')

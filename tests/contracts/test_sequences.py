@@ -448,6 +448,18 @@ def test_a_table_instead_of_a_column_is_named(name):
             check_sequences(given_table) if name == "X" else check_tags(given_table, check_sequences(ROWS))
 
 
+@pytest.mark.parametrize("form", ["csr_matrix", "coo_array"])
+def test_sparse_matrices_are_refused(form):
+    """The message was that of SciPy: sparse array length is ambiguous."""
+    X = getattr(pytest.importorskip("scipy.sparse"), form)(np.eye(3))
+    with pytest.raises(
+        SequenceError, match=f"'X' must be a sequence of sentences. Got {form} instead. Counts of words"
+    ):
+        check_sequences(X)
+    with pytest.raises(SequenceError, match="'y' must be a sequence of sentences"):
+        check_tags(X, check_sequences(ROWS))
+
+
 def test_sets_of_sentences_are_refused():
     """Their order differs from process to process, so that tags belonged to other sentences."""
     rows = {("a", "b"), ("c",)}

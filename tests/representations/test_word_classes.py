@@ -183,7 +183,12 @@ def test_certify_counts_by_hand(fitted):
     assert everyone.pair_accuracy == pytest.approx(np.mean(by_hand))
     assert 0.5 <= found.pair_accuracy < everyone.pair_accuracy
     with pytest.raises(SequenceError, match="No PHI token of X has a word vector"):
-        fitted.certify([["unknown"]], [["B-AGE"]])
+        fitted.certify([["unknown"]], [["B-AGE"]], n_neighbors=10)
+    # The message named the parameter of a class that the caller did not use.
+    with pytest.raises(
+        ValueError, match="'n_neighbors' parameter of WordClassRepresenter.certify .* 60. Got 100 instead"
+    ):
+        fitted.certify(X, Y)
 
 
 def test_release_is_saved_loaded_and_pooled(tmp_path, fitted):
