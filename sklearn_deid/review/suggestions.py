@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ..exceptions import DeidError
 from ..tagging.note_sentences import cut_notes
+from ..tagging.rearranged_notes import rearranged
 from ..text import Document, unreadable_reason
 
 
@@ -117,8 +118,10 @@ def _unsure_tokens(
     for first in range(0, len(notes), deidentifier.batch_size):
         batch = notes[first : first + deidentifier.batch_size]
         texts = [_checked_text(first + place, note) for place, note in enumerate(batch)]
-        cut = cut_notes(texts, tagger.segmenter)
-        # As `redact` reads: otherwise, a name of a form that only the second reading finds would count as a certain O.
+        # As `redact` reads: otherwise, a name that only the second reading finds, without the prefix of its line or
+        # behind the label of a form, would count as a certain O.
+        readings = [(text, rearranged(text)) for text in texts]
+        cut = cut_notes([text if reading is None else reading.text for text, reading in readings], tagger.segmenter)
         tags, confidences = tagger.read(cut)
         if confidences is None:
             if not tags:  # the tagger was not called for a note without tokens

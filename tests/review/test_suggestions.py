@@ -93,6 +93,23 @@ def test_a_value_in_the_line_below_its_label_counts_as_it_is_redacted():
     np.testing.assert_allclose(note_uncertainties(model, ["Seen today.", note]), [0.0, 0.4])
 
 
+class Start(Fake):
+    """A tagger that calls a name PHI, and is unsure, only at the start of a line."""
+
+    def predict(self, X, return_confidence=False):
+        names = [[place == 0 and token == "Zyxw" for place, token in enumerate(row)] for row in X]
+        tags = object_rows([["B-DOCTOR" if is_name else "O" for is_name in row] for row in names])
+        sure = [np.array([0.6 if is_name else 1.0 for is_name in row]) for row in names]
+        return (tags, sure) if return_confidence else tags
+
+
+def test_a_name_behind_the_prefix_of_its_line_counts_as_it_is_redacted():
+    """The suggestions lacked the reading without prefixes: a name that was hidden in doubt was a certain "O"."""
+    model, note = Model(Start()), "\n".join(f"10:{i} {'Zyxw' if i == 45 else 'Seen.'}" for i in range(42, 50))
+    assert [note[span.start : span.end] for span in model.note_tagger()([note])[0]] == ["Zyxw"]
+    np.testing.assert_allclose(note_uncertainties(model, [note, "Seen today."]), [0.4, 0.0])
+
+
 def test_nonsense_is_refused():
     rules = NoteDeidentifier(RuleTagger().fit([]))
     with pytest.raises(DeidError, match="no probabilities"):
