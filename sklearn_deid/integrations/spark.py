@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import DeidError
 from ..text.arrow_values import names_inside, texts_by_row
-from ..text.column_names import INSIDE, resembled
+from ..text.column_names import INSIDE, has_words, resembled
 from ..text.row_copies import RowCopies
 from .row_redactor import RowRedactor
 
@@ -41,7 +41,8 @@ def redact_spark(
     Returns
     -------
     pyspark.sql.DataFrame
-        The same rows with the new column. All other columns are unchanged and not de-identified.
+        The same rows with the new column. All other columns are unchanged and not de-identified. Metadata of several
+        words, such as a comment, are left out, also inside of structures: they can quote a text.
 
     Raises
     ------
@@ -64,11 +65,32 @@ def redact_spark(
         if is_text and not isinstance(field.dataType, types.StringType):
             raise DeidError(f"The column {field.name!r} holds no strings.")
         # A comment on a column of texts can quote a text.
-        metadata = {} if is_text else field.metadata
-        fields.append(types.StructField(name, field.dataType, field.nullable or is_text, metadata))
+        metadata = {} if is_text else _without_texts(field.metadata)
+        kind = _type_without_texts(types, field.dataType)
+        fields.append(types.StructField(name, kind, field.nullable or is_text, metadata))
     fields.append(types.StructField(plain[-1], types.StringType(), True))
     function = arrow_redactor(redactor, names[:-1], plain)
     return frame.toDF(*plain[:-1]).mapInArrow(function, types.StructType(fields)).toDF(*names)
+
+
+def _without_texts(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata without the entries that hold several words, such as the list of all values of an indexed column."""
+    return {key: value for key, value in metadata.items() if not has_words({key: value})}
+
+
+def _type_without_texts(types: Any, kind: Any) -> Any:
+    """Type of Spark whose inner fields have no metadata of several words."""
+    if isinstance(kind, types.StructType):
+        inner = [(field, _type_without_texts(types, field.dataType)) for field in kind.fields]
+        return types.StructType(
+            [types.StructField(one.name, of, one.nullable, _without_texts(one.metadata)) for one, of in inner]
+        )
+    if isinstance(kind, types.ArrayType):
+        return types.ArrayType(_type_without_texts(types, kind.elementType), kind.containsNull)
+    if isinstance(kind, types.MapType):
+        key, value = (_type_without_texts(types, part) for part in (kind.keyType, kind.valueType))
+        return types.MapType(key, value, kind.valueContainsNull)
+    return kind
 
 
 def arrow_redactor(

@@ -8,7 +8,7 @@ from sklearn_deid import RuleTagger, save
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.integrations import redact_spark
 from sklearn_deid.integrations.row_redactor import RowRedactor
-from sklearn_deid.integrations.spark import arrow_redactor
+from sklearn_deid.integrations.spark import _type_without_texts, arrow_redactor
 
 pa = pytest.importorskip("pyarrow")
 ROWS = {
@@ -16,6 +16,8 @@ ROWS = {
     "note": ["Mail roe@example.org", None, "a\x00b", "Seen on 3/5/2019."],
     "ward": ["A", "B", None, "C"],
 }
+COMMENTED = {"comment": "by Zyxwvutski", "ml_attr": {"vals": ["by Zyxwvutski"]}, "unit": "x"}
+KEPT = {"unit": "x"}
 REDACTED = ["Mail [EMAIL]", None, None, "Seen on [DATE]."]
 
 
@@ -50,6 +52,20 @@ def test_a_text_that_is_not_utf_8_is_withheld(rules, kind):
     assert "Zyx" not in str(done.column(1))
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+def test_metadata_inside_of_other_columns_hold_no_text():
+    """Spark writes them into the schema of parquet files."""
+    types = pytest.importorskip("pyspark.sql.types", reason="needs PySpark")
+
+    def nested(metadata):
+        field = types.StructField("code", types.StringType(), False, metadata)
+        inner = types.StructType([field, types.StructField("n", types.LongType(), True)])
+        lists = types.ArrayType(types.MapType(types.StringType(), inner, False), False)
+        return types.StructType([types.StructField("all", lists, True, metadata)])
+
+    assert _type_without_texts(types, nested(COMMENTED)).jsonValue() == nested(KEPT).jsonValue()
+
+
 # PySpark warns of pandas 3.
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_local_spark(rules, monkeypatch):
@@ -68,8 +84,8 @@ def test_local_spark(rules, monkeypatch):
             assert [found[ward]["n"] for ward in ROWS["ward"]] == ROWS["n"]
             assert "control" in found[None]["withheld"].lower() or "NUL" in found[None]["withheld"]
         comments = frame.withMetadata("note", {"comment": "by Zyxwvutski"}).withMetadata("ward", {"unit": "x"})
-        schema = redact_spark(rules, comments, "note").schema
-        assert (schema["note"].metadata, schema["ward"].metadata) == ({}, {"unit": "x"})
+        schema = redact_spark(rules, comments.withMetadata("n", COMMENTED), "note").schema
+        assert [schema[name].metadata for name in ROWS] == [KEPT, {}, {"unit": "x"}]
         with pytest.raises(DeidError, match="holds no strings"):
             redact_spark(rules, frame, "n")
         # Flattened records have such names. Spark's mapInArrow finds neither of them.
