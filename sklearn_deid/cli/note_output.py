@@ -13,7 +13,7 @@ from ..text import Document
 from .numbering import OutputNumbers, has_aside, hide_order, hide_time, put_back
 from .recorded_output import PART, NoteState, RecordedOutput
 
-_ENDINGS = {suffix for known in FORMATS.values() for suffix in known.suffixes}
+_ENDINGS = {suffix for known in FORMATS.values() for suffix in (*known.suffixes, *known.also_read)}
 _WORK_ENDINGS = (PART, ".pieces")
 
 

@@ -99,7 +99,9 @@ class NoteSource:
 
     def size(self) -> int | None:
         """Number of notes, or None if the notes must be read to count them."""
-        return len(self._files(wanted=True)) if self._is_folder_of_notes() else None
+        names = self._files(wanted=True) if self._is_folder_of_notes() else []
+        # A table of notes among the files has a note in each row.
+        return None if not names or any(name.lower().endswith(".csv") for name in names) else len(names)
 
     def files(self) -> list[Path]:
         """Files of the notes: the files of a folder, or the file itself."""
@@ -124,11 +126,12 @@ class NoteSource:
 
     def _files(self, wanted: bool) -> list[str]:
         assert self.format is not None
-        endings = FORMATS[self.format].suffixes
+        first, *others = FORMATS[self.format].suffixes
+        alone = (first, *FORMATS[self.format].also_read)
         # Hidden files are no notes, as in `read_corpus`.
         entries = [*self.path.iterdir()]
         visible = [entry for entry in entries if not entry.name.startswith(".")]
         if not wanted:
-            known = {e.name for e in visible if not e.is_dir() and e.suffix.lower() in endings}
+            known = {e.name for e in visible if not e.is_dir() and e.suffix.lower() in (*alone, *others)}
             return sorted({e.name for e in entries} - known)
-        return [e.name for e in visible if e.suffix.lower() == endings[0] and not e.is_dir()]
+        return [e.name for e in visible if e.suffix.lower() in alone and not e.is_dir()]

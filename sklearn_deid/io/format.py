@@ -37,7 +37,8 @@ class Format:
         ``write(document, lossy)`` returns the content for each suffix. The function raises CorpusFormatError if the
         format cannot store the document and ``lossy`` does not allow the writer to drop information.
     also_read : tuple of str, default=()
-        Further suffixes that only the reader accepts. Each file with a further suffix is a separate document.
+        Further suffixes that only the reader accepts. A file with a further suffix is no part of a document in another
+        file, even if both have the same stem.
     one_document : bool, default=True
         Whether each document has separate files, whose names are its id. With False, all documents are in one file.
     resumable : bool, default=True

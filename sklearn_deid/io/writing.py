@@ -436,7 +436,7 @@ def _output_format(path: Path, name: str | Format | None) -> Format:
             raise ValueError(f"The format cannot be inferred from the path. Pass one of {writable} as format=.")
         return found[0]
     fmt = name if isinstance(name, Format) else get_format(name)
-    endings = {suffix for known in FORMATS.values() for suffix in known.suffixes}
+    endings = {suffix for known in FORMATS.values() for suffix in (*known.suffixes, *known.also_read)}
     if fmt.one_document and path.suffix.lower() in endings and not path.is_dir():
         raise ValueError(
             f"The format {fmt.name!r} has one file for each document: 'path' must be a folder, not a file name."

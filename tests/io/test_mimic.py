@@ -256,3 +256,10 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
     path.write_text("ROW_ID,TEXT,Text\n1,Seen,Well\n")
     with pytest.raises(CorpusFormatError, match="two columns of the same name"):
         read_corpus(path, format="mimic")
+
+
+def test_a_table_beside_a_note_of_the_same_name_is_read(tmp_path):
+    """It counted as a part of the note, as the .ann file of brat."""
+    (tmp_path / "a.txt").write_text("Well.")
+    (tmp_path / "a.csv").write_text("ROW_ID,TEXT\n1,Seen\n2,Home\n")
+    assert [note.text for note in read_corpus(tmp_path, format="mimic")] == ["Seen", "Home", "Well."]

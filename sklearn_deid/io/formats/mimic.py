@@ -148,4 +148,4 @@ def _is_doctor(text: str, start: int, end: int) -> bool:
     return _AFTER_DOCTOR.match(text, end) is not None
 
 
-FORMAT = Format("mimic", (".txt", ".csv"), read, write, seeded=read, writable=False)
+FORMAT = Format("mimic", (".txt",), read, write, also_read=(".csv",), seeded=read, writable=False)
