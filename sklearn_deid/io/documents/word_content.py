@@ -200,7 +200,8 @@ class WordCleaner:
             return self._vml(local, value)
         if space in names.DRAWINGS:
             return self._drawing(name, local, value)
-        return self._word_attribute(name, local, value)
+        # Attributes of these elements have a namespace. Word ignores others, and nobody reads them as text.
+        return None if of == "" else self._word_attribute(name, local, value)
 
     def _relation(self, value: str, part: Part) -> str | None:
         if value == "":
@@ -225,7 +226,7 @@ class WordCleaner:
             return None
         if local in ("typeface", "panose"):
             return value if is_font(value) or value.startswith("+") and _PLAIN.fullmatch(value[1:4]) else ""
-        if name == "graphicData" or (local == "fmla" and _FORMULA.fullmatch(value)):
+        if (name, local) == ("graphicData", "uri") or (local == "fmla" and _FORMULA.fullmatch(value)):
             return value
         is_language = local in ("lang", "altLang") and _LANGUAGE.fullmatch(value) is not None
         if not is_language and not _PLAIN.fullmatch(value):

@@ -24,6 +24,7 @@ DRAWN = (
     '<a:hlinkClick r:id="rId1" tooltip="{0}"/></wp:docPr><a:graphic><a:graphicData uri="{1}">{2}</a:graphicData>'
     "</a:graphic></wp:inline></w:drawing></w:r>"
 )
+UNREAD = DRAWN.replace("<a:graphicData", f'<a:graphicData x="Mr. {NAME}"')
 PICTURE = (
     f'<pic:pic><pic:nvPicPr><pic:cNvPr id="0" name="{NAME}.png" descr="{NAME}"/></pic:nvPicPr><pic:blipFill>'
     f'<a:blip r:embed="rId2"><a:extLst><a:ext uri="{NAME}"/></a:extLst></a:blip></pic:blipFill></pic:pic>'
@@ -39,6 +40,7 @@ LIST = (
     f'<w:abstractNum w:abstractNumId="1"><w:name w:val="{NAME}"/><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/>'
     f'<w:lvlText w:val="Ward {NAME} %1."/></w:lvl></w:abstractNum>'
 )
+LIST_WITH_MORE = LIST.replace("<w:lvlText", f'<w:lvlText val="{NAME}"')
 SETTINGS = (
     f'<w:attachedTemplate r:id="rId1"/><w:docVars><w:docVar w:name="{NAME}" w:val="{NAME}"/></w:docVars>'
     "<w:evenAndOddHeaders/>"
@@ -108,6 +110,9 @@ CLEANED = {
     "styles": {"parts": [("styles", "styles.xml", xml("styles", STYLE))],
         "body": f'<w:p><w:pPr><w:pStyle w:val="{NAME}"/></w:pPr></w:p>'},
     "list": {"parts": [("numbering", "numbering.xml", xml("numbering", LIST))]},
+    "attribute without a namespace": {
+        "parts": [("numbering", "numbering.xml", xml("numbering", LIST_WITH_MORE))]
+    },
     "parts that are left out": {
         "parts": [(kind, f"{kind}.xml", NAME) for kind in ("customXml", "glossaryDocument", "people", "webSettings")],
         "files": {f"docProps/{name}": NAME for name in ("core.xml", "app.xml", "custom.xml", "thumbnail.jpeg")}
@@ -143,6 +148,10 @@ WITHHELD = {
     "other file": ({"body": '<w:altChunk r:id="rId1"/>', "parts": [("aFChunk", "a.html", NAME)]}, EMBEDDED),
     "chart": ({"parts": [("chart", "chart.xml", NAME)]}, EMBEDDED),
     "graphic": ({"body": f"<w:p>{DRAWN.format('', 'urn:x', '')}</w:p>", "parts": [("hyperlink", "x", None)]}, EMBEDDED),
+    "attribute of a graphic": (
+        {"body": f"<w:p>{UNREAD.format('', SPACES['pic'], '')}</w:p>", "parts": [("hyperlink", "x", None)]},
+        "does not know",
+    ),
     "outside part": ({"parts": [("header", "http://example.org/h.xml", None)]}, EMBEDDED),
     "missing part": ({"body": '<w:p><w:hyperlink r:id="rId7"/></w:p>'}, "missing"),
     "element": ({"body": f"<w:{NAME}/>"}, "does not know"),
