@@ -157,7 +157,8 @@ class DeidTagger(TokenTagger, TaggingNet):
         Number of passes over the data. "auto" is the smallest number from 20 to 100 with at least 2,000 training
         batches in total, or 100 if 100 epochs have fewer batches. With a `NoteAugmenter`, 3,000 instead of 2,000
         batches are needed. If the training starts from a model in the language of X (``warm_start_from``), 200 batches
-        are needed. If the training starts from the public tagger of X, "auto" is 20.
+        are needed. If the training starts from the public tagger of X, "auto" is the number of epochs with about 1,000
+        batches in total, between 2 and 20.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the learning rate over the first batches and then lowers the learning rate
         linearly to zero.

@@ -48,9 +48,9 @@ def test_a_start_from_a_model_sees_enough_batches_of_few_notes(n_sentences, copi
     assert 20 <= n_epochs <= 100
 
 
-@pytest.mark.parametrize("n_sentences", [1, 30, 500])
-def test_a_start_from_a_public_tagger_has_20_epochs(n_sentences):
-    assert planned(n_sentences, starts_from_tagger_=True)[0] == 20
+@pytest.mark.parametrize(("n_sentences", "n_epochs"), [(1, 20), (100, 20), (200, 10), (10_000, 2)])
+def test_a_start_from_a_public_tagger_has_2_to_20_epochs(n_sentences, n_epochs):
+    assert planned(n_sentences, starts_from_tagger_=True)[0] == n_epochs
 
 
 @pytest.mark.parametrize("n_sentences", [30, 500])
