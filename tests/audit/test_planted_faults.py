@@ -367,6 +367,20 @@ def test_sentences_that_were_released_twice_are_named(representer, data, tmp_pat
     assert "6 sentences of the notes are in the folder once more" in " ".join(report.blocking_issues)
 
 
+@pytest.mark.parametrize("is_given", [True, False])
+@pytest.mark.parametrize("n_copies", [1, 2])
+def test_further_draws_are_counted(representer, data, tmp_path, n_copies, is_given):
+    """Without the representer, the folder passed; with a sentence that is twice in one release, as in all notes, the
+    audit ended in a message that the notes are others."""
+    again = np.tile(np.arange(6), n_copies)
+    X, y, _ = (part[np.r_[np.arange(24), again]] for part in data)
+    R = TokenVectors.concatenate([representer.transform(X[:24]), representer.transform(X[24:])])
+    save_representation(tmp_path / "release", R, y)
+    notes = matched_notes(load_representation(tmp_path / "release"), representer if is_given else None, X, y)
+    assert notes.known.n_further_draws == 6
+    assert not is_given or set(notes.rows.tolist()) == set(range(30))
+
+
 def test_the_number_of_removed_copies_is_compared_with_the_notes(representer, data, tmp_path):
     """Any number could stand there."""
     X, y, _ = data

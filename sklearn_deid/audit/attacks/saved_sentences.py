@@ -24,12 +24,15 @@ class KnownNotes:
         Patient of each sentence.
     rows : ndarray of shape (n,) or None
         Row of each sentence in the release; -1 if the row is unknown.
+    n_further_draws : int
+        Number of rows of the release that are further draws of the noise for a sentence that the release also holds.
     """
 
     X: TokenSequences
     phi: np.ndarray | None = None
     patients: np.ndarray | None = None
     rows: np.ndarray | None = None
+    n_further_draws: int = 0
 
     @property
     def marked(self) -> np.ndarray:

@@ -168,29 +168,19 @@ class ReleasedFile:
         removed copies."""
         found, shared = [], self.shared
         tags = RaggedArray(np.unique(shared.y.data.astype(str), return_inverse=True)[1].reshape(-1), shared.y.offsets)
-        digests = row_digests(shared.X, tags)
-        n_copies = len(shared) - len(set(digests))
+        n_copies = len(shared) - len(set(row_digests(shared.X, tags)))
         if n_copies:
             found.append(f"{n_copies} sentences occur twice: readers see that notes share these sentences.")
-        n_draws = self._further_draws(digests)
+        n_draws = 0 if self._notes is None else self._notes.n_further_draws
         if n_draws:
             found.append(
                 f"{n_draws} sentences of the notes are in the folder once more, with other noise: each further draw of "
-                "the noise discloses more about a sentence."
+                "the noise discloses more about a sentence. (Or X lacks sentences of the folder.)"
             )
         stated = shared.manifest["n_duplicates_removed"]
         if self._notes is not None and stated != len(self._notes.X) - len(shared):
             found.append("The manifest states another number of removed copies than the notes have.")
         return found
-
-    def _further_draws(self, digests: list[bytes]) -> int:
-        """Number of rows that hold another draw of a sentence with the words and tags of another row."""
-        if self._notes is None or self._original is None:
-            return 0
-        known = np.flatnonzero(self._original >= 0).tolist()
-        sentences = [(tuple(self._notes.X[int(self._original[i])]), tuple(self.shared.y[i])) for i in known]
-        draws = {(sentence, digests[i]) for sentence, i in zip(sentences, known, strict=True)}
-        return len(draws) - len(set(sentences))
 
     def _wrong_bytes(self) -> list[str]:
         """Faults of the JSON and of the times of the folder."""

@@ -44,6 +44,8 @@ class MatchedNotes:
         Tags of the notes.
     groups : ndarray of shape (n,) or None
         Patient of each sentence.
+    n_further_draws : int
+        Number of rows of the folder that are further draws of the noise for a sentence that the folder also holds.
     """
 
     X: TokenSequences
@@ -51,12 +53,13 @@ class MatchedNotes:
     sure: np.ndarray
     y: TokenSequences | None = None
     groups: np.ndarray | None = None
+    n_further_draws: int = 0
 
     @property
     def known(self) -> KnownNotes:
         """Words, PHI and patients of the notes."""
         phi = None if self.y is None else np.array([tag != "O" for tag in self.y.data], dtype=bool)
-        return KnownNotes(self.X, phi, self.groups, self.rows)
+        return KnownNotes(self.X, phi, self.groups, self.rows, self.n_further_draws)
 
 
 class MatchedFile(ReleasedRepresenter):
@@ -154,7 +157,7 @@ def matched_notes(
     """
     own, there = candidates_of(shared, X, y)
     rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
-    rng = np.random.default_rng(0)
+    rng, n_further_draws = np.random.default_rng(0), 0
     for key, members in own.items():
         # Rows are in random order. If the likelihood cannot decide, the matching must not follow the order of the file.
         found = rng.permutation(np.array(there[key]))
@@ -163,14 +166,15 @@ def matched_notes(
         if n_distinct == len(found) == 1:
             rows[members], sure[members] = found[0], True
             continue
-        if len(found) == len(members):  # every copy of a sentence was released, with noise of its own
-            number, n_distinct = np.arange(len(members)), len(members)
-        if len(found) != n_distinct:
+        if not n_distinct <= len(found) <= len(members):
             raise SequenceError("The notes are not those behind the release: one of them lacks some sentences.")
+        if len(found) > n_distinct:  # copies of a sentence were released, perhaps with noise of their own
+            n_draws = len({np.asarray(shared.X[row]).tobytes() for row in found.tolist()})
+            n_further_draws += max(0, n_draws - n_distinct)
         if representer is not None:
-            first = np.array([members[int(np.argmax(number == k))] for k in range(n_distinct)])
-            rows[members] = found[_assigned(shared, representer, X[first], found)][number]
-    return MatchedNotes(X, rows, sure, y, groups)
+            first = np.array(members)[np.unique(number, return_index=True)[1]]
+            rows[members] = found[_assigned(_costs(shared, representer, X[first], found), number)]
+    return MatchedNotes(X, rows, sure, y, groups, n_further_draws)
 
 
 def candidates_of(
@@ -211,8 +215,8 @@ def _numbers_of(X: TokenSequences, members: Iterable[int]) -> np.ndarray:
 
 
 @torch.no_grad()
-def _assigned(shared: SharedRepresentation, representer: Any, X: TokenSequences, found: np.ndarray) -> np.ndarray:
-    """For each sentence, the position among the rows of the folder in the most likely assignment."""
+def _costs(shared: SharedRepresentation, representer: Any, X: TokenSequences, found: np.ndarray) -> np.ndarray:
+    """Negative log-likelihood of each sentence and row of the folder; 0 for sentences without tokens."""
     network = published_network(representer)
     mean = encode_sentences(unscaled(network), representer._vectors, X, casing=False, generator=None)
     length = int(X.lengths[0])
@@ -220,8 +224,33 @@ def _assigned(shared: SharedRepresentation, representer: Any, X: TokenSequences,
     score = log_likelihood_of_directions if network.unit_norm else log_likelihood_of_vectors
     d, cost = mu.shape[2], np.zeros((len(X), len(found)))
     if not length:
-        return np.arange(len(found))
+        return cost
     for j, row in enumerate(found.tolist()):
         released = torch.from_numpy(np.array(shared.X[row][:, :d], dtype=np.float32))[None]
         cost[:, j] = -score(released, mu, network.output_std()).numpy()
-    return linear_sum_assignment(cost)[1]
+    return cost
+
+
+def _assigned(cost: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """For each copy of a sentence, the position among the rows of the folder in the most likely assignment.
+
+    Each row belongs to a copy, and each sentence has a row: with more copies than rows, some copies share the row of
+    the first copy.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n_distinct, n_found)
+        Negative log-likelihood of each sentence and row.
+    number : ndarray of shape (n_copies,)
+        Sentence of each copy.
+    """
+    n_distinct, n_found = cost.shape
+    if n_found == n_distinct:
+        return linear_sum_assignment(cost)[1][number]
+    first = np.unique(number, return_index=True)[1]
+    copies = cost[number]
+    copies[first] -= (1.0 + np.ptp(cost)) * n_found  # no first copy remains without a row
+    there, position = linear_sum_assignment(copies)
+    found = np.full(len(number), -1, dtype=np.int64)
+    found[there] = position
+    return np.where(found < 0, found[first][number], found)
