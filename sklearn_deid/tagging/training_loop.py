@@ -40,7 +40,7 @@ _COPIED_EPOCHS = 0.8
 # vectors knows the labels and the kind of the notes; a model that the user names may know neither.
 _EPOCHS_FROM_TAGGER, RATE_FROM_TAGGER, _RATE_FROM_MODEL = 20, 0.3, 0.6
 # The public tagger saw new noise in every epoch, but a release has one draw of it, which long trainings learn by heart:
-# 2,000 generated notes (seed 10), strict F1 98.1 after 20 epochs, 98.5 after 3; 98.6 of the public tagger.
+# 2,000 generated notes (seed 10), strict F1 98.1 after 20 epochs, 98.5 after 2; 98.6 of the public tagger.
 _FEWEST_FROM_TAGGER, _MOST_BATCHES_FROM_TAGGER = 2, 1000
 # Ten short notes are a single batch, of which 20 epochs learn less than 100: ASQ-PHI, draws 3 to 7, strict F1 87.8 and
 # 88.7; 25 notes 90.6 with 20 epochs, 91.1 with 60 (docs/measurements/few_notes.md).
