@@ -7,9 +7,11 @@ import re
 _NAME = r"""(?:[\w.$]|"[^"\n]{1,100}"|`[^`\n]{1,100}`|\[[^\]\n]{1,100}\]){1,80}"""
 # INSERT without INTO is a form of SQL Server, whose programs write names in brackets. Rows of COPY, with tabs between
 # the cells, are read well.
+# What programs write around the name: SQLite "OR REPLACE", MySQL "LOW_PRIORITY", PostgreSQL "OVERRIDING SYSTEM VALUE".
+_HOW = r"(?:\s+(?:IGNORE|(?:LOW|HIGH)_PRIORITY|DELAYED|OR\s+(?:REPLACE|IGNORE|ABORT|FAIL|ROLLBACK))){0,2}"
 _STATEMENT = re.compile(
-    rf"^[ \t]{{0,8}}(?:INSERT|REPLACE)(?:\s+IGNORE)?\s+(?:INTO\s|(?=\[))\s*{_NAME}\s*(?:\([^()';]{{1,4000}}\)\s*)?"
-    r"VALUES\s*\(",
+    rf"(?:^|;)[ \t]{{0,8}}(?:INSERT|REPLACE){_HOW}\s+(?:INTO\s|(?=\[))\s*{_NAME}\s*"
+    r"(?:\([^()';]{1,4000}\)\s*)?(?:OVERRIDING\s+(?:SYSTEM|USER)\s+VALUE\s+)?VALUES\s*\(",
     re.IGNORECASE | re.MULTILINE,
 )
 _WORDS = ("VALUES", "values", "Values")

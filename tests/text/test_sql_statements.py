@@ -16,6 +16,10 @@ ROWS = "(1, 'Alder, Otis', 'Seen by Birch.'),\n(2, 'Roe', 'Fine.');"
         "-- dump\nINSERT IGNORE INTO db.notes(id) VALUES",
         'REPLACE INTO "my notes" VALUES ',
         "GO\r\n  INSERT [dbo].[Clinical Notes] ([Id], [Note]) VALUES ",
+        "INSERT INTO public.notes (id, note) OVERRIDING SYSTEM VALUE VALUES ",
+        "INSERT OR REPLACE INTO notes VALUES",
+        "INSERT LOW_PRIORITY IGNORE INTO `notes` VALUES ",
+        "BEGIN; INSERT INTO notes VALUES ",
     ],
 )
 def test_statements_that_write_rows_are_withheld(statement):
