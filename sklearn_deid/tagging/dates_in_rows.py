@@ -21,6 +21,10 @@ _FEWEST, _LAST_MONTH, _LAST_DAY = 3, 12, 31
 _OF_SCALES = frozenset((4, 5, 6, 10))
 # "1/2, 1/3 and 1/4" are fractions.
 _LAST_OF_FRACTIONS = 4
+# The sight of eyes in meters, "VA R 6/6, L 6/9, pinhole 6/12", is no row of days of June.
+_SIGHT, _LINES_OF_SIGHT = "6", frozenset((5, 6, 9, 12, 18, 24))
+_OF_EYES = re.compile(r"\b(?i:[bu]?c?va|vision|acuity|visus|snellen|o[dsu])\b[^\d\r\n]{0,20}\Z")
+_NEAR = 40
 
 
 def with_dates_in_rows(spans: Sequence[Span], text: str, new: Span | None = None) -> list[Span]:
@@ -82,8 +86,16 @@ def _rows(text: str) -> Iterator[list[re.Match[str]]]:
         row = [day for _, _, day in group]
         numbers = [int(day["day"]) for day in row]
         is_in_order = all(a <= b for a, b in pairwise(numbers)) and len({*numbers}) > 1
-        if is_in_order and not (month == 1 and _are_fractions(numbers)):
+        if is_in_order and not (month == 1 and _are_fractions(numbers)) and not _is_sight(row):
             yield row
+
+
+def _is_sight(row: Sequence[re.Match[str]]) -> bool:
+    """Whether a row is the sight of eyes in meters, behind a word for it."""
+    first = row[0]
+    if first["month"] != _SIGHT or any(int(day["day"]) not in _LINES_OF_SIGHT for day in row):
+        return False
+    return _OF_EYES.search(first.string, max(0, first.start() - _NEAR), first.start()) is not None
 
 
 def _are_fractions(numbers: Sequence[int]) -> bool:

@@ -64,10 +64,12 @@ def with_parts_of_numbers(spans: Sequence[Span], text: str) -> list[Span]:
 
 def _end_of_parts(span: Span, behind: Sequence[Span], text: str) -> int:
     """End of the last part behind a number. The parts hold whole spans that Safe Harbor keeps, and no others."""
-    if (parts := _BEHIND.match(text, span.end)) is None:
+    # The match ends at the next span that stays. In a chain of numbers, a match to its end from each takes too long.
+    last = next((one.start for one in behind if _kind(one) not in _KEPT), len(text))
+    if (parts := _BEHIND.match(text, span.end, last)) is None:
         return span.end
     stay = (one.start for one in behind if _kind(one) not in _KEPT or one.end > parts.end() or _is_age(one, span, text))
-    parts = _BEHIND.match(text, span.end, next(stay, len(text)))
+    parts = _BEHIND.match(text, span.end, next(stay, last))
     return span.end if parts is None else parts.end()
 
 

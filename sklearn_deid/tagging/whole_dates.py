@@ -19,18 +19,23 @@ _IN_DIGITS = re.compile(
     r"(?P<c>'?(?:(?:19|20)\d\d|\d\d)|(?<!\d)\d)(?!\d|[-/.]\d)"
 )
 # Beside three numbers that are no date: "BiPAP 12/6/40%", "NPH 10/8/12 units", "days 1/8/15" of a chemotherapy.
-_NO_DATE_BEHIND = re.compile(rf"(?!{NO_UNIT})|\s?(?i:%|FiO|PEEP|units?|tab|cap|puff|times)")
+# "At 3/6/12 months". In capitals, "Min" and "MO" behind a date of birth are a name and a state.
+_NO_DATE_BEHIND = re.compile(
+    rf"(?!{NO_UNIT})|\s?(?i:%|FiO|PEEP|units?|tab|cap|puff|times)"
+    r"|[\s-]?(?:h|mins?|minutes?|secs?|seconds?|weeks?|wks?|months?|mths?|mos)(?![^\W_])"
+)
 _NO_DATE_BEFORE = re.compile(
-    r"\b(?i:apgars?|bipap|cpap|peep|vent(?:ilator)?|settings?|insulin|nph|lispro|humalog|novolog|ratio|v|days?|d|weeks?"
+    r"\b(?i:apgars?(?:\s(?:scores?|of|were|at)){0,2}|(?:bi|c)pap\sat|settings?\s(?:of|were)|bipap|cpap|simv|psv|ps|fio2"
+    r"|peep|vent(?:ilator)?|settings?|insulin|nph|lispro|humalog|novolog|novorapid|aspart|ratios?|v|days?|d|weeks?"
     r"|wks?|months?|cycles?)[\s:.(]{0,3}\Z"
 )
 _PART = re.compile(r"[\d\s/.'-]{1,9}")
-# Further days of the month: "Mar 3, 5, and 7", but not "Mar 3 and 2 sisters".
+# Further days of the month: "Mar 3, 5, and 7", but not "Mar 3 and 2 sisters" or "Mar 3 and 4 to 5 tablets".
 _NTH = r"(?:st|nd|rd|th)?"
 _DAY_AND_MONTH = re.compile(rf"\d{{1,2}}{_NTH}[\s.-]?{MONTH}\.?|{MONTH}\.?[\s.-]?\d{{1,2}}{_NTH},?")
 _DAYS_BEHIND = re.compile(
     rf"{_NTH}(?:,\s?\d{{1,2}}{_NTH})*,?\s?(?:and|&|\+)\s?\d{{1,2}}{_NTH}(?:,?\s(?:19|20)\d\d(?!\d))?"
-    r"(?=\s?(?:[,;:.)\]\r\n]|\Z)|\s(?:for|with|at|in|due|when|after|during|the|was|were|to)\b)(?![,.:]\d)"
+    r"(?=\s?(?:[,;:.)\]\r\n]|\Z)|\s(?:for|with|at|in|due|when|after|during|the|was|were|to)\b)(?!\sto\s\d|[,.:]\d)"
 )
 _YEAR_BEHIND = re.compile(r"[,\s.-]{0,2}(?<!\d)\d\d(?!\d)")
 # Characters before and behind a part in which its date may begin and end; a label of a date of birth may be before it.
@@ -65,11 +70,14 @@ def with_whole_dates(spans: Sequence[Span], text: str, new: Span | None = None) 
     >>> [(text[span.start : span.end], span.label) for span in found]
     [('3/4/60', 'DATE')]
     """
-    found = list(spans)
-    for i in reversed(range(len(found))):
-        # A whole date can take the place of several spans.
-        if i < len(found) and _is_date(found[i]) and (borders := _borders(found[i], text)) is not None:
-            found = _widened(found, i, *borders)
+    left, found = list(spans), list[Span]()
+    # A whole date can take the place of spans on both sides. From the end on, each is looked at once.
+    while left:
+        span = left.pop()
+        if _is_date(span) and (borders := _borders(span, text)) is not None:
+            span = _widened(span, left, found, *borders)
+        found.append(span)
+    found.reverse()
     return found if new is None else _with_missed(found, text, new)
 
 
@@ -117,19 +125,22 @@ def _is_possible(date: re.Match[str]) -> bool:
     return 1 <= month <= _LAST_MONTH and day <= _LAST_DAY and (a > _LAST_DAY or len(date["c"]) > 1)
 
 
-def _widened(spans: list[Span], i: int, start: int, end: int) -> list[Span]:
-    """Spans with one date for a range of the text; unchanged beside PHI of other kinds there."""
-    first, stop = i, i + 1
-    while first and spans[first - 1].end > start:
-        first -= 1
-    while stop < len(spans) and spans[stop].start < end:
-        stop += 1
-    inside = spans[first:stop]
+def _widened(date: Span, before: list[Span], behind: list[Span], start: int, end: int) -> Span:
+    """One date for a range of the text, in place of the spans there; the same date beside PHI of other kinds there.
+
+    The last of the spans before the date, and of those behind it, are the nearest.
+    """
+    n_before = n_behind = 0
+    while n_before < len(before) and before[-1 - n_before].end > start:
+        n_before += 1
+    while n_behind < len(behind) and behind[-1 - n_behind].start < end:
+        n_behind += 1
+    inside = [date, *before[len(before) - n_before :], *behind[len(behind) - n_behind :]]
     if any(not (start <= one.start and one.end <= end and (_is_date(one) or _kind(one) == "age")) for one in inside):
-        return spans
+        return date
+    del before[len(before) - n_before :], behind[len(behind) - n_behind :]
     sure = [one.confidence for one in inside if _is_date(one) and one.confidence is not None]
-    whole = replace(spans[i], start=start, end=end, confidence=min(sure) if sure else None)
-    return [*spans[:first], whole, *spans[stop:]]
+    return replace(date, start=start, end=end, confidence=min(sure) if sure else None)
 
 
 def _is_date(span: Span) -> bool:

@@ -1,5 +1,6 @@
 """Parts that a sign joins to a number are parts of this number."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -38,6 +39,16 @@ def test_other_spans_and_codes_without_digits_stay():
     spans = [Span(4, 10, "IDNUM"), Span(11, 19, "DATE"), Span(25, 27, "AGE"), Span(36, 39, "ROOM")]
     spans += [Span(43, 49, "OTHER")]
     assert with_parts_of_numbers(spans, text) == spans
+
+
+def test_the_time_of_a_chain_of_numbers_is_linear():
+    def seconds(n):
+        spans = [Span(start, start + 2, "IDNUM") for start in range(0, 3 * n, 3)]
+        start = time.process_time()
+        assert with_parts_of_numbers(spans, "12/" * n) == spans
+        return time.process_time() - start
+
+    assert seconds(2_000) < 24 * min(seconds(250) for _ in range(3)) + 0.01
 
 
 def test_a_part_that_a_tagger_reads_as_an_age_is_a_part_of_the_number():
