@@ -464,10 +464,10 @@ class PrivateRepresenter(SentenceTransformer):
         if self.network_.output_noise.kind == "none":
             raise ValueError("Without noise (noise=None), no attacker has a bound.")
         X = self._words(X)
-        tags, device = inner_tags(check_tags(y, X), "iob2"), resolve_device(self.device)
+        y, device = check_tags(y, X), resolve_device(self.device)
+        tags, rng = inner_tags(y, "iob2"), own_generator(random_state)
         self.network_.to(device)
         batches = PairBatches(self._pair_data(X, tags, check_groups(groups, len(X))), device=device)
-        rng = own_generator(random_state)
         # This generator draws counterfactuals, not noise that is released: a seed of 62 bits is enough.
         generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         bound = pairs_bound(self.network_.eval(), batches, generator, n_releases=n_releases, quantile=quantile)

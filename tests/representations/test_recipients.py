@@ -75,7 +75,7 @@ def test_a_certificate_states_the_f1_of_a_recipient(halves, monkeypatch):
     (X, y), (X_test, y_test) = halves
     monkeypatch.setattr("sklearn_deid.representations.recipients.DeidTagger", lambda random_state: TAGGER)
     first, again = (PrivateRepresenter(**TINY).fit(X, y) for _ in range(2))  # with a seed, both draw the same noise
-    bound = first.certify(X_test, y_test, recipients_of=(X, y), random_state=3)
+    bound = first.certify(iter(X_test), iter(y_test), recipients_of=(X, y), random_state=3)  # each is read once
     assert bound.utility == recipient_scores(again, X, y, X_test, y_test, tagger=TAGGER)
     assert replace(bound, utility=None) == again.certify(X_test, y_test, random_state=3)
     assert f"recipient {bound.utility['recipient_strict_f1']:.3f}, provider" in repr(bound)
