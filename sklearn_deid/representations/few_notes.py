@@ -17,7 +17,7 @@ from ..exceptions import FewNotesWarning
 # not. The shipped weights were learned from generated notes, so that recipients of 40 and 100 notes gain (here 0), and
 # notes of another style lose more than the second table says: 263 queries of ASQ-PHI 4.0 and 3.0.
 ALONE = ((1_500, 29.1), (3_800, 22.0), (19_000, 19.8), (76_000, 2.8))
-FROM_PUBLIC = ((1_500, 0.0), (3_900, 0.0), (19_000, 0.4), (76_000, 0.6))
+FROM_PUBLIC = ((1_500, 0.0), (3_900, 0.0), (19_000, 0.2), (76_000, 0.6))
 _ASKED, _WORTH_A_WARNING = (0.54, 0.60), 4.0
 
 
