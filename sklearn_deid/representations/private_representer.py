@@ -335,6 +335,8 @@ class PrivateRepresenter(SentenceTransformer):
         -----
         FewNotesWarning
             If X has few PHI tokens for the requested bound; the warning states the expected loss of F1.
+        TrainingInterruptedWarning
+            If Ctrl-C ended the training. The best state up to that moment was kept.
         UserWarning
             If no token has a label of ``labels``, for example because the label is misspelt.
         """
@@ -685,6 +687,7 @@ class PrivateRepresenter(SentenceTransformer):
             self.bound_ = self._completed(self.bound_, run.valid, X[rows[1]], tags[rows[1]], own)
         self.adversaries_, self.control_accuracy_ = result.adversaries, result.control_accuracy
         self.selected_round_, self._is_protected = result.selected_round, result.is_protected
+        run.tell_interruption(result.interrupted)
 
     def _completed(
         self, bound: PrivacyBound, batches: PairBatches, X: Any, tags: Any, rng: Any, **options: Any

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 from .._compat import Interval, StrOptions
 from .._storage import plain_value
 from ..exceptions import UnsafeToShareWarning
+from ..tagging.training_loop import warn_of_interruption
 from .adversarial_run import ThreePartResult, ThreePartSettings
 from .bound import PrivacyBound, pairs_bound
 from .bounded import train_bounded
@@ -111,6 +112,15 @@ class TrainingRun:
             schedule=self.schedule._replace(max_epochs=max_epochs),
             verbose=self.log.verbose,
         )
+
+    def tell_interruption(self, interrupted: bool) -> None:
+        """Warn that Ctrl-C has ended the training; do nothing after a complete training."""
+        if interrupted:
+            warn_of_interruption(
+                f"The training of PrivateRepresenter was interrupted after {len(self.log.rows)} complete epochs of all "
+                "its phases. Taggers find less PHI in its vectors than after the whole training.",
+                stacklevel=5,
+            )
 
     def streams(self) -> dict[str, Any]:
         """Return random streams and log as keyword arguments of the training functions."""

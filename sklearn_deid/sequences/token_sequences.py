@@ -64,7 +64,7 @@ def check_outer(rows: Any, name: str) -> None:
     if is_table or is_arrow or is_sparse or isinstance(rows, (str, bytes, Set)) or not hasattr(rows, "__iter__"):
         hint = f" Pass {name}.to_pylist()." if is_arrow else ""
         hint = f" Pass the column of the sentences, such as {name}['tokens']." if is_table else hint
-        hint = " Counts of words have no order: pass the tokens." if is_sparse else hint
+        hint = " A sparse matrix counts words without their order: pass the tokens." if is_sparse else hint
         raise SequenceError(f"'{name}' must be a sequence of sentences. Got {type(rows).__name__} instead.{hint}")
 
 

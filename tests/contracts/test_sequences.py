@@ -453,7 +453,7 @@ def test_sparse_matrices_are_refused(form):
     """The message was that of SciPy: sparse array length is ambiguous."""
     X = getattr(pytest.importorskip("scipy.sparse"), form)(np.eye(3))
     with pytest.raises(
-        SequenceError, match=f"'X' must be a sequence of sentences. Got {form} instead. Counts of words"
+        SequenceError, match=f"'X' must be a sequence of sentences. Got {form} instead. A sparse matrix"
     ):
         check_sequences(X)
     with pytest.raises(SequenceError, match="'y' must be a sequence of sentences"):

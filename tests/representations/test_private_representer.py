@@ -22,7 +22,13 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, _storage, save
 from sklearn_deid._atomic import write_file
-from sklearn_deid.exceptions import BundleError, SequenceError, TrainingDivergedError, UnsafeToShareWarning
+from sklearn_deid.exceptions import (
+    BundleError,
+    SequenceError,
+    TrainingDivergedError,
+    TrainingInterruptedWarning,
+    UnsafeToShareWarning,
+)
 from sklearn_deid.representations import DANN, Bounded, PrivacyBound, ThreePart, pair_distance
 from sklearn_deid.representations.part_bound import published_numbers
 from sklearn_deid.sequences import TokenSequences, TokenVectors
@@ -352,7 +358,8 @@ def test_interruption_keeps_the_best_state(data, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(TrainingLog, "record", stop_after_two)
-    representer = PrivateRepresenter(**TINY).fit(X, y, groups)
+    with pytest.warns(TrainingInterruptedWarning, match="after 2 complete epochs"):
+        representer = PrivateRepresenter(**TINY).fit(X, y, groups)
     assert representer.interrupted_ and len(representer.history_) == 2
     assert np.isfinite(representer.transform(X).data).all() and representer.bound_.mean_accuracy.value < 0.56
 
@@ -576,7 +583,10 @@ def test_what_was_interrupted_before_anything_was_hidden_is_not_shared(data, mon
     X, y, groups = data
     monkeypatch.setattr(TrainingLog, "record", stop)
     representer = PrivateRepresenter(**{**TINY, "training": "three_part"})
-    with pytest.warns(UnsafeToShareWarning, match="before anything was hidden"):
+    with (
+        pytest.warns(UnsafeToShareWarning, match="before anything was hidden"),
+        pytest.warns(TrainingInterruptedWarning, match="interrupted after 0"),
+    ):
         representer.fit(X, y, groups)
     assert representer.interrupted_ and representer.transform(X).origin is None
     with pytest.raises(BundleError, match="before anything was hidden"):
